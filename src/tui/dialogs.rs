@@ -91,7 +91,7 @@ pub struct DialogContext<'a> {
 }
 
 /// Starts a text with a capital letter.
-fn capitalize(text: &str) -> String {
+pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()

@@ -16,6 +16,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Clear;
 
+use super::dialogs::capitalize;
 use super::scroll_view::ScrollView;
 use super::searchable_view::SearchableView;
 use super::text_wrap::{truncate_to_columns, wrap_text};
@@ -230,9 +231,10 @@ impl DiffView {
             (place.intersection(area), scope)
         };
         let places = strip.hit_areas.into_iter().map(place).collect();
+        let scope = capitalize(&self.scope.describe());
         let about = match title {
-            Some(title) => format!("{}: {title}", self.scope.describe()),
-            None => self.scope.describe(),
+            Some(title) => format!("{scope}: {title}"),
+            None => scope,
         };
         frame.render_widget(
             Line::styled(truncate_to_columns(&about, columns), theme::QUIET),

@@ -67,14 +67,14 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     refuse_and_say_why(&mut terminal);
     terminal.wait_for("Run finished");
     terminal.type_keys("d");
-    terminal.wait_for("▤ diff [all]");
+    terminal.wait_for("The whole run, from before its first step");
     terminal.wait_for("4 files +");
     terminal.type_keys("h");
-    terminal.wait_for("[plan]");
+    terminal.wait_for("The plan, its last version against the one before");
     terminal.type_keys("h");
-    terminal.wait_for("[3]");
+    terminal.wait_for("Step 3: ");
     terminal.type_keys("q");
-    terminal.wait_gone("▤ diff");
+    terminal.wait_gone("Changes  All");
     terminal.type_keys("u");
     terminal.wait_for("Undo step 3?");
     terminal.type_keys("y");

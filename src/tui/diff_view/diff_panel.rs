@@ -11,7 +11,7 @@ use crate::tui::dialog::{ChoiceDialog, DialogFocus};
 use crate::tui::diff_view::DiffView;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
-use crate::tui::view_area::{inset_columns, split_bottom};
+use crate::tui::view_area::{gutter, inset, split_bottom};
 
 /// Below this height, the diff's first row names the pending dialog instead.
 const MIN_DIALOG_ROWS: u16 = 14;
@@ -30,7 +30,7 @@ pub fn draw_diff_panel(
     if let Some(sheet) = below {
         draw_waiting_dialog(sheet, frame, &mut area, back);
     }
-    let area = inset_columns(area);
+    let area = inset(area, gutter(area.width));
     if area.is_empty() {
         return Vec::new();
     }

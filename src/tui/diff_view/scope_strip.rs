@@ -1,11 +1,15 @@
-//! The strip of selectable diffs: `all · 1 · 2 · plan`.
+//! The strip of selectable diffs: `Changes  All  Step 1  Step 2  Plan`.
 
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::domain::diff_scope::DiffScope;
 use crate::tui::clickable_keys;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
+
+/// Between two diffs.
+const GAP: usize = 2;
 
 /// The laid-out strip and its clickable areas.
 pub struct ScopeStrip {
@@ -30,12 +34,9 @@ pub fn lay_out_strip(
             (columns / 2).saturating_sub(text_width(&back)),
         ) + &back
     });
-    let lead = "▤ diff ";
+    let lead = "Changes  ";
     let room = columns.saturating_sub(text_width(lead) + text_width(&mark) + 4);
-    let words: Vec<String> = scopes
-        .iter()
-        .map(|scope| scope_label(*scope, chosen))
-        .collect();
+    let words: Vec<String> = scopes.iter().copied().map(scope_label).collect();
     let at = scopes
         .iter()
         .position(|scope| *scope == chosen)
@@ -46,9 +47,13 @@ pub fn lay_out_strip(
     let mut places = Vec::new();
     for (n, (text, scope)) in words.iter().zip(scopes).enumerate().take(to).skip(from) {
         if n > from {
-            spans.push(Span::styled("·", theme::QUIET));
+            spans.push(Span::raw(" ".repeat(GAP)));
         }
-        let style = if n == at { theme::PICKED } else { theme::PLAIN };
+        // As in the row of views, an underline tells the selected one where there are no colours.
+        let style = match n == at {
+            true => theme::STRONG.add_modifier(Modifier::UNDERLINED),
+            false => theme::PLAIN,
+        };
         let begins = spans.iter().map(|span| text_width(&span.content)).sum();
         places.push((begins, text_width(text), *scope));
         spans.push(Span::styled(text.clone(), style));
@@ -66,12 +71,11 @@ pub fn lay_out_strip(
     }
 }
 
-/// Brackets mark the selected diff as well, because color must never be the only sign.
-fn scope_label(scope: DiffScope, chosen: DiffScope) -> String {
-    if scope == chosen {
-        format!("[{}]", scope.keyword())
-    } else {
-        format!(" {} ", scope.keyword())
+fn scope_label(scope: DiffScope) -> String {
+    match scope {
+        DiffScope::All => "All".to_owned(),
+        DiffScope::Step(n) => format!("Step {n}"),
+        DiffScope::Plan => "Plan".to_owned(),
     }
 }
 
@@ -82,12 +86,12 @@ fn range_around(words: &[String], at: usize, room: usize) -> (usize, usize) {
     loop {
         let before = from.checked_sub(1).and_then(|n| words.get(n));
         let after = words.get(to);
-        let fits = |word: &&String| used + text_width(word) < room;
+        let fits = |word: &&String| used + GAP + text_width(word) <= room;
         if let Some(word) = after.filter(fits) {
-            used += text_width(word) + 1;
+            used += text_width(word) + GAP;
             to += 1;
         } else if let Some(word) = before.filter(fits) {
-            used += text_width(word) + 1;
+            used += text_width(word) + GAP;
             from -= 1;
         } else {
             return (from, to);

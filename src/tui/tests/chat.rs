@@ -316,7 +316,7 @@ fn a_refused_call_is_one_card_that_opens_to_the_reason() {
     press(&mut screen, Some(&state), &[",", " "]);
     let open = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
-        open.contains("│ no command may leave the sandbox; go on without"),
+        open.contains("   no command may leave the sandbox; go on without"),
         "{open}"
     );
 }
@@ -357,13 +357,13 @@ fn what_a_task_handed_over_opens_to_its_changes() {
     let state = reviewing();
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
-        seen.contains("• general#1: changes applied (2 files, +2 −1)"),
+        seen.contains("✎ general#1: changes applied (2 files, +2 −1)"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &[",", " "]);
     let open = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
-        open.contains("│ -old 中") && open.contains("│ +new 🎉"),
+        open.contains(" - old 中") && open.contains(" + new 🎉"),
         "{open}"
     );
     assert!(!open.contains("diff --git"), "{open}");
@@ -481,7 +481,7 @@ fn a_click_opens_a_call_and_another_one_folds_it() {
     };
     screen.on_mouse(click, None);
     let open = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(open.contains("│ collected 0 items"), "{open}");
+    assert!(open.contains("   collected 0 items"), "{open}");
 }
 
 #[test]
@@ -774,5 +774,5 @@ fn files_of_the_repository_are_named_from_its_root() {
     });
     screen.on_event(NOW, &call("2"));
     let seen = drawn(&mut screen, (80, 24), Some(&reviewing()));
-    assert_eq!(seen.matches("edit calc.py").count(), 2, "{seen}");
+    assert_eq!(seen.matches("Edit calc.py").count(), 2, "{seen}");
 }

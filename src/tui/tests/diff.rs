@@ -173,7 +173,7 @@ fn a_question_stays_to_be_read_beside_the_diff() {
         DiffLookup::Changes(UnifiedDiff::parse(PATCH)),
     );
     let over = drawn(&mut screen, (120, 40), Some(&state));
-    assert!(over.contains("▤ diff"), "{over}");
+    assert!(over.contains("Changes  All"), "{over}");
     for line in said {
         assert!(over.contains(line), "{line} is not in\n{over}");
     }

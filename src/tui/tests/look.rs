@@ -402,9 +402,9 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
     let scopes = vec![DiffScope::All, DiffScope::Step(1)];
     let nothing = DiffLookup::NoChanges("nothing".to_owned());
     screen.on_diff(DiffScope::All, scopes, nothing);
-    let at = find(&mut screen, &state, "[all]");
+    let at = find(&mut screen, &state, "All  Step 1");
     assert_eq!(
-        click(&mut screen, &state, (at.0 + 7, at.1)),
+        click(&mut screen, &state, (at.0 + 6, at.1)),
         [Action::ShowDiff(DiffScope::Step(1))]
     );
     let at = find(&mut screen, &state, "Q close");

@@ -65,7 +65,7 @@ fn reads_that_follow_each_other_are_one_row_with_as_many_names_as_fit() {
     let mut screen = not_writing();
     let row = "→ Read 4 files, 1 search  a.rs, src/b.rs, c.rs, d.rs, fn main";
     let seen = told(&mut screen, &events, 120);
-    assert!(seen.contains(row) && !seen.contains("read a.rs"), "{seen}");
+    assert!(seen.contains(row) && !seen.contains("Read a.rs"), "{seen}");
     for (columns, row) in [
         (
             60,
@@ -88,12 +88,12 @@ fn what_failed_was_denied_runs_or_has_a_text_between_is_in_no_fold() {
     for (between, row) in [
         (
             call(&ToolKind::Read, "b.rs", "failed").to_vec(),
-            "✗ → read b.rs",
+            "✗ → Read b.rs",
         ),
         (call(&ToolKind::Read, "b.rs", "declined").to_vec(), "denied"),
         (
             vec![started("b.rs", ToolKind::Read, "b.rs")],
-            "◐ → read b.rs",
+            "◐ → Read b.rs",
         ),
         (call(&command, "ls", "completed").to_vec(), "$ ls"),
         (vec![said("So that is it.")], "So that is it."),
@@ -102,7 +102,7 @@ fn what_failed_was_denied_runs_or_has_a_text_between_is_in_no_fold() {
         events.extend(between);
         events.extend(read("c.rs"));
         let seen = told(&mut not_writing(), &events, 120);
-        for row in ["→ read a.rs", row, "→ read c.rs"] {
+        for row in ["→ Read a.rs", row, "→ Read c.rs"] {
             assert!(seen.contains(row), "{row}\n{seen}");
         }
         assert!(!seen.contains(" files"), "{seen}");
@@ -126,7 +126,11 @@ fn a_fold_opens_to_its_calls_which_open_to_what_they_said() {
     told(&mut screen, &events, 120);
     press(&mut screen, Some(&run), &[",", " "]);
     let seen = told(&mut screen, &[], 120);
-    for row in ["▾ Read 2 files  a.rs, b.rs", "→ read a.rs", "→ read b.rs"] {
+    for row in [
+        "▾ Read 2 files  a.rs, b.rs",
+        "  → Read a.rs",
+        "  → Read b.rs",
+    ] {
         assert!(seen.contains(row), "{row}\n{seen}");
     }
     assert!(!seen.contains("said"), "{seen}");
@@ -134,13 +138,13 @@ fn a_fold_opens_to_its_calls_which_open_to_what_they_said() {
     press(&mut screen, Some(&run), &[".", " "]);
     let seen = told(&mut screen, &[], 120);
     assert!(
-        seen.contains("│ what b.rs said") && !seen.contains("a.rs said"),
+        seen.contains("   what b.rs said") && !seen.contains("a.rs said"),
         "{seen}"
     );
     // The row opens its first call, and then folds everything.
     press(&mut screen, Some(&run), &[",", " "]);
     let seen = told(&mut screen, &[], 120);
-    assert!(seen.contains("│ what a.rs said"), "{seen}");
+    assert!(seen.contains("   what a.rs said"), "{seen}");
     press(&mut screen, Some(&run), &[" "]);
     let seen = told(&mut screen, &[], 120);
     assert!(
@@ -160,7 +164,7 @@ fn a_search_opens_the_fold_that_its_match_is_in() {
     told(&mut screen, &events, 120);
     press(&mut screen, Some(&run), &["<c-f>", "b.rs said"]);
     let seen = told(&mut screen, &[], 120);
-    assert!(seen.contains("│ what b.rs said"), "{seen}");
+    assert!(seen.contains("   what b.rs said"), "{seen}");
     press(&mut screen, Some(&run), &["<esc>"]);
     let seen = told(&mut screen, &[], 120);
     assert!(seen.contains("→ Read 2 files  a.rs, b.rs"), "{seen}");
@@ -202,7 +206,7 @@ fn wherever_the_log_is_cut_into_pages_the_folds_are_the_same() {
         drawn(&mut screen, (100, 40), Some(&run))
     };
     let whole = shown(&[]);
-    for row in ["→ Read 2 files", "✗ → read bad.rs", "→ Read 3 files"] {
+    for row in ["→ Read 2 files", "✗ → Read bad.rs", "→ Read 3 files"] {
         assert!(whole.contains(row), "{row}\n{whole}");
     }
     for first in 1..events.len() {

@@ -10,12 +10,11 @@ use super::read_folding::ReadFold;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, FoldState};
 use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
+use crate::tui::diff_row::fill_row;
 use crate::tui::labels::role_title;
 use crate::tui::markdown::{self, MarkdownRenderer};
-use crate::tui::text_wrap::{
-    line_width, text_width, truncate_to_columns, wrap_quotation, wrap_spans,
-};
-use crate::tui::theme;
+use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_spans};
+use crate::tui::theme::{self, Surface};
 
 /// The gap between a name and what a turn used.
 const MIN_META_GAP: usize = 2;
@@ -35,6 +34,8 @@ pub struct BlockLayoutOptions {
     pub folding: FoldState,
     /// Whether the author's name is above the block.
     pub is_named: bool,
+    /// Whether its call stands below the row of an open fold.
+    pub is_in_fold: bool,
 }
 
 /// Whether a block has rows of its own.
@@ -42,10 +43,18 @@ pub struct BlockLayoutOptions {
 pub enum BlockVisibility {
     #[default]
     Shown,
-    /// A read for which the first one of its fold stands.
+    /// A read for which the row of its fold stands.
     Folded,
+    /// A read below the row of its fold, which is open.
+    Unfolded,
     /// The end of a turn that the name line of its agent shows.
     OnNameLine,
+}
+
+impl BlockVisibility {
+    pub fn has_rows(self) -> bool {
+        matches!(self, Self::Shown | Self::Unfolded)
+    }
 }
 
 /// What stands above the content of a block.
@@ -97,7 +106,7 @@ pub fn update_layout(
             laid.lines.extend(head_lines(who, at));
         }
         laid.options = Some(at);
-        append_text_lines(laid, who, text, at.columns);
+        append_text_lines(laid, who.author, text, at.columns);
         return;
     }
     if is_current {
@@ -228,8 +237,15 @@ fn content_lines(
             let is_shown = who
                 .reads
                 .is_none_or(|reads| reads.folding == FoldState::Open);
-            let call = card.lines(columns, folding).into_iter();
-            let call = call.filter(|_| is_shown);
+            let call = match look.is_in_fold {
+                true => card
+                    .lines(columns.saturating_sub(2), folding)
+                    .into_iter()
+                    .map(indent_line)
+                    .collect(),
+                false => card.lines(columns, folding),
+            };
+            let call = call.into_iter().filter(|_| is_shown);
             lines_below_name(who, look, row.into_iter().chain(call).collect())
         }
         BlockContent::Discussion(talk) => talk.lines(columns),
@@ -370,9 +386,31 @@ fn fact_with_detail_lines(
     }
     if folding == FoldState::Open {
         let output = more.lines();
-        lines.extend(output.flat_map(|line| wrap_quotation(line, theme::QUIET, columns)));
+        lines.extend(output.flat_map(|line| panel_lines(line, theme::QUIET, columns)));
     }
     lines
+}
+
+/// How far what a block opens to stands to the right of its first line.
+const PANEL_INDENT: usize = 2;
+
+/// Renders a line of an output below the block's first line, on the ground of panels.
+pub(super) fn panel_lines(text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
+    let room = columns.saturating_sub(PANEL_INDENT + 2);
+    let rows = wrap_spans(&[Span::styled(text, style)], room, 0).into_iter();
+    let rows = rows.map(|mut row| {
+        row.spans.insert(0, Span::raw(" "));
+        row
+    });
+    rows.map(|row| panel_row(row, columns)).collect()
+}
+
+/// Sets a row on the ground of panels, except for the parts that have one of their own.
+pub(super) fn panel_row(row: Line<'static>, columns: usize) -> Line<'static> {
+    let width = columns.saturating_sub(PANEL_INDENT);
+    let mut row = fill_row(row, width, Surface::Panel.style());
+    row.spans.insert(0, Span::raw(" ".repeat(PANEL_INDENT)));
+    row
 }
 
 /// Prefix of a blocking finding.

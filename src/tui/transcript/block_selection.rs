@@ -3,7 +3,6 @@
 //! Block numbers never change, so the selection stays on its block.
 
 use super::ChatTranscript;
-use super::block_layout::BlockVisibility;
 use super::tool_call_card::TruncatedToolCall;
 use super::transcript_block::{BlockAuthor, BlockContent};
 use super::transcript_scroll::TranscriptScrollPosition;
@@ -156,7 +155,7 @@ impl ChatTranscript {
 
     fn is_selectable(&self, number: usize) -> bool {
         let block = self.blocks.get(number.wrapping_sub(self.first));
-        let block = block.filter(|block| block.visibility == BlockVisibility::Shown);
+        let block = block.filter(|block| block.visibility.has_rows());
         block.is_some_and(|block| match &block.content {
             BlockContent::Message { .. }
             | BlockContent::Provisional { .. }

@@ -168,14 +168,16 @@ impl ChatTranscript {
         let calls = blocks.filter_map(TranscriptBlock::finished_read);
         let fold = (run.len() > 1).then(|| ReadFold::new(calls, folding));
         let is_hidden = fold.is_some() && folding == FoldState::Folded;
+        let rest = match &fold {
+            None => BlockVisibility::Shown,
+            Some(_) if is_hidden => BlockVisibility::Folded,
+            Some(_) => BlockVisibility::Unfolded,
+        };
         let first = self.first + run.start;
         for (n, block) in self.blocks.range_mut(run.clone()).enumerate() {
             block.set_reads(fold.clone().filter(|_| n == 0));
             if block.visibility != BlockVisibility::OnNameLine {
-                block.visibility = match is_hidden && n > 0 {
-                    true => BlockVisibility::Folded,
-                    false => BlockVisibility::Shown,
-                };
+                block.visibility = if n > 0 { rest } else { BlockVisibility::Shown };
             }
         }
         let hidden = first + 1..self.first + run.end;

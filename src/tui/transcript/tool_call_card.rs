@@ -11,7 +11,7 @@ use tool_outcome::{DENIED_LABEL, ToolOutcomeKind};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::block_layout::signed_lines;
+use super::block_layout::{panel_lines, panel_row, signed_lines};
 use super::front_matter_diff::without_front_matter;
 use super::transcript_block::FoldState;
 use crate::domain::event::{PathChange, ToolKind};
@@ -19,10 +19,12 @@ use crate::domain::event_wording::{
     ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
 };
 use crate::domain::ids::RequestId;
+use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
 use crate::text::{pluralize, truncate};
+use crate::tui::dialogs::capitalize;
+use crate::tui::diff_view::DiffLineMap;
 use crate::tui::text_wrap::{
     clean_for_display, text_width, to_one_line, truncate_middle, truncate_to_columns,
-    wrap_quotation,
 };
 use crate::tui::theme;
 
@@ -317,6 +319,17 @@ impl ToolCallCard {
         (verb.to_owned(), join_paths(paths))
     }
 
+    /// Returns the verb as the row begins with it. The names of a CLI's tools stay as they are.
+    fn shown_verb(&self, verb: &str) -> String {
+        let tool = self.tool.as_ref();
+        let is_ours = tool.is_some_and(|tool| call_label(tool, &self.subject).is_some());
+        match tool {
+            Some(ToolKind::Read | ToolKind::Edit | ToolKind::Search) => capitalize(verb),
+            _ if is_ours => capitalize(verb),
+            _ => verb.to_owned(),
+        }
+    }
+
     /// Returns whether the agent asks the user with this call.
     fn asks_user(&self) -> bool {
         let label = self
@@ -329,7 +342,7 @@ impl ToolCallCard {
     /// Renders its lines, at most `columns` wide.
     pub fn lines(&self, columns: usize, folding: FoldState) -> Vec<Line<'static>> {
         let (verb, about) = self.verb_and_subject();
-        let (head, is_whole) = self.head_line(&verb, &about, columns, folding);
+        let (head, is_whole) = self.head_line(&self.shown_verb(&verb), &about, columns, folding);
         let mut lines = vec![head];
         if folding == FoldState::Open {
             if !is_whole {
@@ -339,7 +352,7 @@ impl ToolCallCard {
                 lines.extend(self.diff_lines(file, columns));
             }
             for line in self.denial_reason.iter().flat_map(|why| why.lines()) {
-                lines.extend(wrap_quotation(line, theme::BAD, columns));
+                lines.extend(panel_lines(line, theme::BAD, columns));
             }
             if let Some(n) = self.n_lines() {
                 let text = format!(
@@ -347,10 +360,10 @@ impl ToolCallCard {
                     pluralize(n, "line"),
                     self.expand_key
                 );
-                lines.extend(wrap_quotation(&text, theme::CODE, columns));
+                lines.extend(panel_lines(&text, theme::CODE, columns));
             }
             for line in self.output().lines() {
-                lines.extend(wrap_quotation(line, theme::QUIET, columns));
+                lines.extend(panel_lines(line, theme::QUIET, columns));
             }
         } else if self.denial_reason.is_none()
             && let Some(detail) = self.end.as_ref().and_then(|end| end.detail.as_ref())
@@ -401,12 +414,13 @@ impl ToolCallCard {
         let (state, style) = self.state_sign();
         let kind = match &self.tool {
             Some(ToolKind::Read) => "→ ",
-            Some(ToolKind::Edit) => "✎ ",
+            // What a task handed over is an edit, too.
+            Some(ToolKind::Edit) | None => "✎ ",
             Some(ToolKind::Search) => "⌕ ",
             Some(ToolKind::Command) => "",
             // Any other is marked only where no state is.
-            Some(ToolKind::Mcp | ToolKind::Other(_)) | None if state.is_empty() => "• ",
-            Some(ToolKind::Mcp | ToolKind::Other(_)) | None => "",
+            Some(ToolKind::Mcp | ToolKind::Other(_)) if state.is_empty() => "• ",
+            Some(ToolKind::Mcp | ToolKind::Other(_)) => "",
         };
         let fold = match folding {
             FoldState::Open if self.has_more() => "▾ ",
@@ -473,45 +487,40 @@ impl ToolCallCard {
         status
     }
 
-    /// Renders the changes of a file; its name is shown if there are several files.
+    /// Renders the changes of a file like any other diff; its name is shown if there are several files.
     fn diff_lines(&self, file: &ToolFileChange, columns: usize) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         if self.files.len() > 1 {
             let name = truncate_middle(&short_path(&file.path), columns.saturating_sub(4));
-            lines.push(Line::styled(format!("    {name}"), theme::STRONG));
+            lines.extend(panel_lines(&name, theme::STRONG, columns));
         }
-        for (n, line) in file.diff.lines().enumerate() {
-            let style = match line.chars().next() {
-                Some('+') => theme::GOOD,
-                Some('-') => theme::BAD,
-                _ => theme::QUIET,
-            };
-            match hunk_location(line) {
-                // The first hunk needs no separator, and its location tells the reader nothing.
-                Some(_) if n == 0 => {}
-                Some(_) => lines.push(Line::styled("  │ ⋯", theme::QUIET)),
-                None => lines.extend(wrap_quotation(line, style, columns)),
-            }
+        let diff = UnifiedDiff::parse_exact(&file.diff);
+        let map = DiffLineMap::of_file(&diff, &file.path);
+        // Where the first hunk starts, its numbers tell.
+        let is_first_hunk = |at: usize| {
+            at == 0 && diff.lines.first().map(|line| line.kind) == Some(DiffLineKind::Hunk)
+        };
+        for at in (0..diff.lines.len()).filter(|at| !is_first_hunk(*at)) {
+            let rows = map
+                .line_rows(&diff, at, columns.saturating_sub(2))
+                .into_iter();
+            lines.extend(rows.map(|row| panel_row(row, columns)));
         }
         lines
     }
-}
-
-/// Returns the location in a hunk header.
-fn hunk_location(line: &str) -> Option<&str> {
-    line.strip_prefix("@@ ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::event::ToolStatus;
+    use crate::tui::theme::Surface;
 
     fn check(card: &ToolCallCard, columns: usize, folding: FoldState, wanted: &str) {
         let lines: Vec<String> = card
             .lines(columns, folding)
             .iter()
-            .map(ToString::to_string)
+            .map(|line| line.to_string().trim_end().to_owned())
             .collect();
         assert_eq!(lines.join("\n"), wanted);
     }
@@ -525,14 +534,14 @@ mod tests {
             &card,
             60,
             FoldState::Folded,
-            "◐ ✎ edit plan.md (draft)  running",
+            "◐ ✎ Edit plan.md (draft)  running",
         );
         card.end = Some(ToolCallOutcome::from_status(
             &ToolStatus::Completed,
             None,
             "",
         ));
-        check(&card, 60, FoldState::Folded, "✎ edit plan.md (draft)");
+        check(&card, 60, FoldState::Folded, "✎ Edit plan.md (draft)");
         let card = ToolCallCard::new(
             "1",
             ToolKind::Edit,
@@ -542,7 +551,7 @@ mod tests {
             &card,
             40,
             FoldState::Folded,
-            "◐ ✎ edit src/a/v…file_itself.rs  running",
+            "◐ ✎ Edit src/a/v…file_itself.rs  running",
         );
     }
 
@@ -556,13 +565,19 @@ mod tests {
             None,
             "Success. Updated a.sh",
         ));
-        check(&card, 40, FoldState::Folded, "✎ edit a.sh  +2 −1");
+        check(&card, 40, FoldState::Folded, "✎ Edit a.sh  +2 −1");
         check(
             &card,
             40,
             FoldState::Open,
-            "▾ ✎ edit a.sh  +2 −1\n  │  same\n  │ -old 中\n  │ +new 🎉\n  │ ⋯\n  │ +end",
+            "▾ ✎ Edit a.sh  +2 −1\n    1   same\n    2 - old 中\n    2 + new 🎉\n   ⋯ line 9\n    9 + end",
         );
+        let added = card.lines(40, FoldState::Open);
+        let grounds = added.iter().flat_map(|line| &line.spans);
+        let grounds: Vec<_> = grounds.filter_map(|span| span.style.bg).collect();
+        for surface in [Surface::Add, Surface::Del, Surface::Panel] {
+            assert!(grounds.contains(&surface.color()), "{surface:?}");
+        }
     }
 
     #[test]
@@ -583,7 +598,7 @@ mod tests {
             &card,
             40,
             FoldState::Open,
-            "▾ ✗ $ sh tests/run.sh  exit 1\n  │ ok 1\n  │ not ok 2",
+            "▾ ✗ $ sh tests/run.sh  exit 1\n   ok 1\n   not ok 2",
         );
     }
 
@@ -602,10 +617,10 @@ mod tests {
     fn a_question_of_an_agent_is_named_once() {
         let other = |name: &str| ToolKind::Other(name.to_owned());
         let card = ToolCallCard::new("1", other("AskUserQuestion"), "AskUserQuestion");
-        check(&card, 40, FoldState::Folded, "● asks you  and waits");
+        check(&card, 40, FoldState::Folded, "● Asks you  and waits");
         let asks = "agent_collab.ask_user {\"text\":\"Which";
         let card = ToolCallCard::new("1", ToolKind::Mcp, asks);
-        check(&card, 40, FoldState::Folded, "● asks you  and waits");
+        check(&card, 40, FoldState::Folded, "● Asks you  and waits");
         let card = ToolCallCard::new("1", other("WebFetch"), "WebFetch");
         check(&card, 40, FoldState::Folded, "◐ WebFetch  running");
     }

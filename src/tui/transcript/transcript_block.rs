@@ -483,7 +483,7 @@ impl TranscriptBlock {
 
     /// Returns how many lines it takes.
     pub fn height(&mut self, columns: usize, folding: FoldState) -> usize {
-        if self.visibility != BlockVisibility::Shown {
+        if !self.visibility.has_rows() {
             return 0;
         }
         self.update_layout(columns, folding);
@@ -522,6 +522,7 @@ impl TranscriptBlock {
             columns,
             folding: self.own_fold.unwrap_or(usual),
             is_named: self.is_named,
+            is_in_fold: self.reads.is_some() || self.visibility == BlockVisibility::Unfolded,
         }
     }
 
