@@ -12,7 +12,7 @@ mod child_session_view;
 mod discussion_card;
 mod event_blocks;
 mod front_matter_diff;
-mod read_folding;
+mod read_fold;
 mod run_context;
 mod run_summary_card;
 mod step_tracker;

@@ -6,7 +6,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::read_folding::ReadFold;
+use super::read_fold::ReadFold;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, FoldState};
 use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
@@ -59,7 +59,7 @@ impl BlockVisibility {
 
 /// What stands above the content of a block.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockHead<'a> {
+pub struct BlockHeading<'a> {
     pub author: BlockAuthor,
     /// What is shown at the right of the name, the least important first.
     pub meta: &'a [String],
@@ -95,7 +95,7 @@ impl BlockLayout {
 /// Updates the lines for the content and the width.
 pub fn update_layout(
     laid: &mut BlockLayout,
-    who: BlockHead<'_>,
+    who: BlockHeading<'_>,
     content: &BlockContent,
     at: BlockLayoutOptions,
 ) {
@@ -154,7 +154,7 @@ fn author_style(who: BlockAuthor) -> Style {
 
 /// Renders an author's name with a blank line before it, so that authors are easy to tell apart. The ground says what
 /// the user wrote.
-fn name_lines(who: BlockHead<'_>, columns: usize) -> Vec<Line<'static>> {
+fn name_lines(who: BlockHeading<'_>, columns: usize) -> Vec<Line<'static>> {
     let name = match who.author {
         BlockAuthor::Agent(role) => role_title(role),
         BlockAuthor::Subagent => "Agent",
@@ -175,7 +175,7 @@ fn name_lines(who: BlockHead<'_>, columns: usize) -> Vec<Line<'static>> {
 }
 
 /// Renders the name line, or a blank line between two texts of the same author.
-fn head_lines(who: BlockHead<'_>, look: BlockLayoutOptions) -> Vec<Line<'static>> {
+fn head_lines(who: BlockHeading<'_>, look: BlockLayoutOptions) -> Vec<Line<'static>> {
     if look.is_named {
         name_lines(who, look.columns)
     } else {
@@ -201,7 +201,7 @@ fn first_lines(text: &str) -> (&str, usize) {
 }
 
 fn content_lines(
-    who: BlockHead<'_>,
+    who: BlockHeading<'_>,
     content: &BlockContent,
     look: BlockLayoutOptions,
 ) -> Vec<Line<'static>> {
@@ -262,7 +262,7 @@ fn content_lines(
 
 /// Returns lines that need no blank line before them, below the name if it is shown here.
 fn lines_below_name(
-    who: BlockHead<'_>,
+    who: BlockHeading<'_>,
     look: BlockLayoutOptions,
     lines: Vec<Line<'static>>,
 ) -> Vec<Line<'static>> {

@@ -2,9 +2,9 @@
 
 use ratatui::text::Line;
 
-use super::block_layout::{self, BlockHead, BlockLayout, BlockLayoutOptions, BlockVisibility};
+use super::block_layout::{self, BlockHeading, BlockLayout, BlockLayoutOptions, BlockVisibility};
 use super::discussion_card::DiscussionCard;
-use super::read_folding::ReadFold;
+use super::read_fold::ReadFold;
 use super::run_summary_card::RunSummaryCard;
 use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{ToolCallCard, ToolCallOutcome, ToolFileChange};
@@ -502,7 +502,7 @@ impl TranscriptBlock {
 
     fn update_layout(&mut self, columns: usize, folding: FoldState) {
         let look = self.layout_options(columns, folding);
-        let head = BlockHead {
+        let head = BlockHeading {
             author: self.author,
             meta: &self.name_meta,
             reads: self.reads.as_ref(),
