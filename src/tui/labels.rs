@@ -248,6 +248,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_duration_is_told_by_its_two_largest_units() {
+        for (millis, wanted) in [
+            (-1, "0 s"),
+            (59_999, "59 s"),
+            (65_000, "1 min 5 s"),
+            (3_600_000, "1 h 0 min"),
+            (7_384_000, "2 h 3 min"),
+        ] {
+            assert_eq!(format_duration(millis), wanted, "{millis}");
+        }
+    }
+
+    #[test]
     fn a_time_of_utc_is_told_as_the_users() {
         let check = |text: &str, wanted: &str| {
             assert_eq!(LocalClock(3_600).localize_utc_times(text), wanted)
