@@ -225,16 +225,21 @@ impl StepProver {
         paths: &[String],
         cancel: &CancellationToken,
     ) -> Result<Receipt, TestRunError> {
-        let trees = self.divide_trees(span.clone(), &self.tests).await?;
-        let (cells, before) = match (self.scope, &self.suite.start) {
-            (ProofScope::StepTests, _) => (self.step_cells(&trees), &span.before),
-            (ProofScope::StepTestsAndSuite, Some(start)) => (self.suite_cells(), start),
-            (ProofScope::WholeSuite | ProofScope::StepTestsAndSuite, _) => {
-                (self.cells.clone(), &span.before)
-            }
-        };
+        let divided = self.divide_trees(span.clone(), &self.tests);
         let new = (ProofCell::Green, &span.after);
-        let mut green = cells.run_cell(new.0, new.1, cancel).await?;
+        let (trees, cells, before, mut green);
+        if self.scope == ProofScope::StepTests {
+            trees = divided.await?;
+            (cells, before) = (self.step_cells(&trees), &span.before);
+            green = cells.run_cell(new.0, new.1, cancel).await?;
+        } else {
+            (cells, before) = match (self.scope, &self.suite.start) {
+                (ProofScope::StepTestsAndSuite, Some(start)) => (self.suite_cells(), start),
+                _ => (self.cells.clone(), &span.before),
+            };
+            // What the later cells need is made meanwhile.
+            (trees, green) = tokio::try_join!(divided, cells.run_cell(new.0, new.1, cancel))?;
+        }
         if green.fails_without_a_test() {
             // The machine may have been short of something while the tests were built.
             green = cells.run_cell(new.0, new.1, cancel).await?;

@@ -89,8 +89,11 @@ impl GitRepository {
             }
             self.fill_clean_tree(tree, folder).await?;
         }
-        let mut missing = self.fill_lfs_files(folder).await?;
-        missing.extend(self.lay_down_submodules(folder).await?);
+        let (mut missing, of_submodules) = tokio::try_join!(
+            self.fill_lfs_files(folder),
+            self.lay_down_submodules(folder)
+        )?;
+        missing.extend(of_submodules);
         Ok(missing)
     }
 

@@ -136,6 +136,14 @@ impl GitRepository {
     /// Git fails, or a file cannot be read.
     pub async fn snapshot(&self, name: &str) -> Result<TreeSnapshot, GitError> {
         let tree = self.current_tree().await?;
+        self.store_snapshot(name, tree).await
+    }
+
+    /// Stores a tree of the whole work tree as a snapshot, with what is staged now.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn store_snapshot(&self, name: &str, tree: TreeId) -> Result<TreeSnapshot, GitError> {
         let reference = format!(
             "refs/agent-collab/{}/{}",
             to_ref_component(&self.settings.run),
@@ -202,7 +210,7 @@ impl GitRepository {
             return Ok(None);
         }
         let tree = self
-            .git_command(&["write-tree"])
+            .git_object_command(&["write-tree"])
             .index_file(index)
             .stdout_text()
             .await?;
@@ -221,7 +229,7 @@ impl GitRepository {
             self.update_index(index, &changed).await?;
         }
         self.remove_excluded_from_index(index).await?;
-        self.git_command(&["write-tree"])
+        self.git_object_command(&["write-tree"])
             .index_file(index)
             .stdout_text()
             .await

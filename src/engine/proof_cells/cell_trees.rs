@@ -63,9 +63,13 @@ impl StepTrees {
                 changed_tests.push(name);
             }
         }
+        let (red, kept) = tokio::try_join!(
+            git.tree_with_contents(&old, &with_new_tests),
+            git.tree_with_contents(&new, &with_old_tests)
+        )?;
         Ok(Self {
-            red: git.tree_with_contents(&old, &with_new_tests).await?,
-            kept: git.tree_with_contents(&new, &with_old_tests).await?,
+            red,
+            kept,
             old,
             new,
             changed_tests,
