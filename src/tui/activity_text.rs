@@ -60,7 +60,7 @@ pub fn describe_start(screen: &Screen) -> (String, ratatui::style::Style) {
 /// The signs of the spinner, in turn; each without UTF-8 as a line that turns, see `ascii_fallback`.
 pub const SPINNER: [&str; 8] = ["⠋ ", "⠙ ", "⠸ ", "⢰ ", "⣠ ", "⣄ ", "⡆ ", "⠇ "];
 /// How long each is shown: as short as five seconds of it cost less than 25 ms of CPU time (tests/perf).
-pub const SPINNER_STEP: Duration = Duration::from_millis(160);
+pub const SPINNER_STEP: Duration = Duration::from_millis(200);
 
 /// Returns the mark before the text of [`describe_activity`]: for work and for what waits; empty for the rest.
 pub fn activity_mark(screen: &Screen, state: &RunState, now: UnixMillis) -> &'static str {

@@ -1,15 +1,17 @@
 //! Decides when the next frame may be drawn.
 //!
 //! Pure: the caller passes the time. Frames that answer a key come at once, frames with agent output at a calmer pace,
-//! and there are never more than sixty per second.
+//! and there are never more than sixty per second: a few at once, then at an even pace (the generic cell rate
+//! algorithm, ITU-T I.371). With a mere count per second, the last of a hundred resizes would wait for half a second.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Maximum number of frames in any second.
-const MAX_FRAMES_PER_SECOND: usize = 60;
+/// How many frames may follow each other as fast as [`AFTER_KEY`] allows.
+const FRAMES_AT_ONCE: u32 = 6;
+/// Time between frames that go on for long. Together with the frames at once it makes sixty per second.
+const EVEN_PACE: Duration = Duration::from_nanos(18_518_519);
 /// Minimum time between two frames that answer the user.
 const AFTER_KEY: Duration = Duration::from_millis(4);
 /// Minimum time between two frames with agent output.
@@ -27,7 +29,8 @@ pub enum FrameReason {
 /// The instants of the last frames.
 #[derive(Debug, Default)]
 pub struct FrameLimiter {
-    drawn: VecDeque<Instant>,
+    /// When the frames would be over that were drawn, had they come at an even pace.
+    paid_until: Option<Instant>,
     last_for_user: Option<Instant>,
     last_with_news: Option<Instant>,
 }
@@ -39,12 +42,9 @@ impl FrameLimiter {
             FrameReason::ForNews => self.last_with_news.map(|last| last + AFTER_NEWS),
             FrameReason::ForUser => self.last_for_user.map(|last| last + AFTER_KEY),
         };
-        let oldest = self
-            .drawn
-            .front()
-            .filter(|_| self.drawn.len() >= MAX_FRAMES_PER_SECOND);
-        let after_oldest = oldest.map(|oldest| *oldest + Duration::from_secs(1));
-        [after_last, after_oldest]
+        let ahead = EVEN_PACE * (FRAMES_AT_ONCE - 1);
+        let at_pace = self.paid_until.and_then(|paid| paid.checked_sub(ahead));
+        [after_last, at_pace]
             .into_iter()
             .flatten()
             .fold(now, Instant::max)
@@ -58,10 +58,7 @@ impl FrameLimiter {
         if has_news {
             self.last_with_news = Some(at);
         }
-        if self.drawn.len() >= MAX_FRAMES_PER_SECOND {
-            self.drawn.pop_front();
-        }
-        self.drawn.push_back(at);
+        self.paid_until = Some(self.paid_until.map_or(at, |paid| paid.max(at)) + EVEN_PACE);
     }
 }
 
@@ -108,11 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn the_sixty_first_frame_waits_until_the_second_is_over() {
-        let wanted: Vec<(u64, FrameReason)> =
-            (0..62).map(|n| (n * 4, FrameReason::ForUser)).collect();
+    fn after_a_few_at_once_frames_come_at_an_even_pace() {
+        let wanted: Vec<(u64, FrameReason)> = (0..100).map(|n| (n, FrameReason::ForUser)).collect();
         let drawn = drawn(&wanted);
-        assert_eq!(&drawn[58..], &[232, 236, 1000, 1004]);
+        assert_eq!(drawn.get(..7), Some(&[0, 4, 8, 12, 16, 20, 24][..]));
+        let gaps = drawn.windows(2).map(|pair| pair[1] - pair[0]);
+        assert_eq!(gaps.max(), Some(19));
     }
 
     proptest! {
@@ -128,7 +126,7 @@ mod tests {
             let drawn = drawn(&wanted);
             for (n, at) in drawn.iter().enumerate() {
                 let within = drawn[n..].iter().take_while(|later| **later < at + 1000).count();
-                prop_assert!(within <= MAX_FRAMES_PER_SECOND);
+                prop_assert!(within <= 60);
             }
         }
     }
