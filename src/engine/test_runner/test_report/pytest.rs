@@ -14,15 +14,22 @@ use super::runner_search::normalize;
 use crate::domain::test_report::TestStatus;
 
 const REPORT_NAME: &str = "pytest.xml";
+/// The folder for pytest's cache, and the file in it that names each test that was collected.
+const CACHE_NAME: &str = "pytest-cache";
+const COLLECTED_NAME: &str = "pytest-cache/v/cache/nodeids";
 
 /// Returns the options for pytest. They come after those of its configuration file, so they win over these, and before
-/// those of the command. The older form of the report names the file of each test.
+/// those of the command. The older form of the report names the file of each test. The cache names what was collected.
 pub(super) fn report_options(folder: &Path) -> String {
-    let path = folder.join(REPORT_NAME);
-    let path = path.to_string_lossy().replace('\'', r"'\''");
+    let quoted = |name: &str| {
+        let path = folder.join(name);
+        path.to_string_lossy().replace('\'', r"'\''")
+    };
     format!(
-        "'--junitxml={path}' -o junit_family=xunit1 -o junit_logging=no --junit-prefix= --maxfail=0 \
-         --continue-on-collection-errors"
+        "'--junitxml={}' -o 'cache_dir={}' -o junit_family=xunit1 -o junit_logging=no --junit-prefix= --maxfail=0 \
+         --continue-on-collection-errors",
+        quoted(REPORT_NAME),
+        quoted(CACHE_NAME)
     )
 }
 
@@ -143,10 +150,52 @@ pub(super) fn read_report(
     junit_file::read_cases(&text, "pytest", report, |case, report| {
         cases.add(case, report)
     });
+    compare_with_collected(folder, &cases.names, report);
     let n_named = cases.names.len();
     if let Some(output) = output {
         compare_with_output(output, n_named, report);
     }
+}
+
+/// Compares the report with the names that pytest collected before it ran a test. They are missing where its cache is
+/// switched off, and empty where several workers collect.
+fn compare_with_collected(
+    folder: &Path,
+    names: &BTreeSet<(String, String)>,
+    report: &mut ReportBuilder,
+) {
+    let text = match junit_file::read(folder, COLLECTED_NAME, "pytest's cache") {
+        Ok(Some(text)) => text,
+        Ok(None) => return,
+        Err(why) => return report.doubt(why),
+    };
+    let Ok(collected) = serde_json::from_str::<Vec<String>>(&text) else {
+        return report.doubt("the names that pytest collected cannot be read");
+    };
+    let is_missing =
+        |id: &&String| !id.contains(char::is_control) && !names.contains(&split_id(id));
+    let missing: Vec<&String> = collected.iter().filter(is_missing).collect();
+    if let [first, others @ ..] = missing.as_slice() {
+        let more = match others.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        report.doubt(format!(
+            "pytest collected {first}{more}, but its report does not name it"
+        ));
+    }
+}
+
+/// Returns the class and the name by which a report names a collected test, such as `tests/test_a.py::TestB::test_c[1]`.
+fn split_id(id: &str) -> (String, String) {
+    let (path, parameters) = id.split_at(id.find('[').unwrap_or(id.len()));
+    let mut parts: Vec<String> = path.split("::").map(str::to_owned).collect();
+    if let Some(file) = parts.first_mut() {
+        let dotted = file.replace('/', ".");
+        *file = dotted.strip_suffix(".py").unwrap_or(&dotted).to_owned();
+    }
+    let name = parts.pop().unwrap_or_default() + parameters;
+    (parts.join("."), name)
 }
 
 /// Adds the tests of a report; remembers their classes and names.

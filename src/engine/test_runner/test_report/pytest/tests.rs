@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::tests::{print_reading, write_files};
-use super::{PytestFiles, read_report};
+use super::{COLLECTED_NAME, PytestFiles, read_report};
 
 /// The files of the repository that was recorded.
 const FILES: [(&str, &str); 7] = [
@@ -128,6 +128,38 @@ fn the_number_of_collected_tests_is_compared() {
             format!("passed a.py: test_b\n{expected}"),
             "{output}"
         );
+    }
+}
+
+#[test]
+fn what_was_collected_and_is_not_in_the_report_is_a_doubt() {
+    let xml = r#"<testsuites><testsuite><testcase classname="tests.test_a" name="test_b" file="tests/test_a.py"/><testcase classname="tests.test_a.TestC" name="test_d[x::y]" file="tests/test_a.py"/></testsuite></testsuites>"#;
+    let named = "passed tests/test_a.py: TestC::test_d[x::y]\npassed tests/test_a.py: test_b\n";
+    let both = r#""tests/test_a.py::test_b","tests/test_a.py::TestC::test_d[x::y]""#;
+    for (collected, doubt) in [
+        (format!("[{both}]"), ""),
+        ("[]".to_owned(), ""),
+        (
+            format!(r#"[{both},"tests/test_e.py::test_f"]"#),
+            "doubt: pytest collected tests/test_e.py::test_f, but its report does not name it\n",
+        ),
+        (
+            format!(r#"["tests/test_a.py::test_d[x::y]","tests/test_e.py::test_f",{both}]"#),
+            "doubt: pytest collected tests/test_a.py::test_d[x::y] and 1 more, but its report does not name it\n",
+        ),
+        (
+            "{}".to_owned(),
+            "doubt: the names that pytest collected cannot be read\n",
+        ),
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        write_files(root.path(), &FILES);
+        let files = PytestFiles::new(root.path(), Path::new(""));
+        let written = [("pytest.xml", xml), (COLLECTED_NAME, &collected)];
+        let report = print_reading(&written, 0, |folder, report| {
+            read_report(folder, files, None, report);
+        });
+        assert_eq!(report, format!("{named}{doubt}"), "{collected}");
     }
 }
 
