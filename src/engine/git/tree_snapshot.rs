@@ -210,7 +210,7 @@ impl GitRepository {
             return Ok(None);
         }
         let tree = self
-            .git_object_command(&["write-tree"])
+            .git_command(&["write-tree"])
             .index_file(index)
             .stdout_text()
             .await?;
@@ -229,7 +229,8 @@ impl GitRepository {
             self.update_index(index, &changed).await?;
         }
         self.remove_excluded_from_index(index).await?;
-        self.git_object_command(&["write-tree"])
+        // Held: it writes the index, too, and so reads files again, through their filters, whose time says too little.
+        self.git_command(&["write-tree"])
             .index_file(index)
             .stdout_text()
             .await

@@ -13,6 +13,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::turn::TurnPurpose;
+use crate::tui::SPINNER_STEP;
 use crate::tui::command_table::all_rows;
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::tabs::TabKind;
@@ -588,10 +589,11 @@ fn the_sign_for_work_turns_only_while_it_is_asked_to() {
         let buffer = terminal.backend().buffer();
         buffer.cell((1, 23)).unwrap().symbol().to_owned()
     };
-    let still: Vec<String> = (0..3).map(|n| sign(&mut screen, n * 160)).collect();
+    let step = i64::try_from(SPINNER_STEP.as_millis()).unwrap();
+    let still: Vec<String> = (0..3).map(|n| sign(&mut screen, n * step)).collect();
     assert_eq!(still, ["◐"; 3]);
     screen.set_spinning(true);
-    let turning: Vec<String> = (0..9).map(|n| sign(&mut screen, n * 160)).collect();
+    let turning: Vec<String> = (0..9).map(|n| sign(&mut screen, n * step)).collect();
     assert_eq!(turning[0], turning[8], "{turning:?}");
     let mut known = turning[..8].to_vec();
     known.sort_unstable();
