@@ -87,6 +87,25 @@ fn a_window_that_is_closed_ends_a_program_that_is_not_told_by_a_signal() {
 }
 
 #[test]
+fn a_key_that_comes_together_with_a_new_size_is_read_at_once() {
+    let world = World::new();
+    let mut terminal = world.open(&[]);
+    terminal.wait_for("Describe the goal");
+    for n in 0..120u16 {
+        terminal.resize(100 + n % 2, 30);
+        // The size and the key are to meet in the reader, so they come at different distances.
+        for _ in 0..u32::from(n % 12) * 2_000 {
+            std::hint::spin_loop();
+        }
+        let letter = char::from_u32(0x4e00 + u32::from(n)).unwrap().to_string();
+        terminal.type_blindly(&letter);
+        terminal.wait_for(&letter);
+        terminal.type_blindly("\x7f");
+        terminal.wait_gone(&letter);
+    }
+}
+
+#[test]
 fn the_second_ctrl_c_ends_it_at_once_and_no_agent_stays() {
     let world = World::new();
     let (mut terminal, folder) = in_a_turn(&world, &[]);

@@ -23,6 +23,7 @@ use std::time::Duration;
 use crossterm::event::{Event as Input, EventStream, poll, read};
 use futures_util::StreamExt;
 use nix::sys::signal::{Signal, raise};
+use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
 use tokio::time::Instant;
 
 use crate::app::terminal::{self, DisplayMode, TerminalCondition};
@@ -218,7 +219,12 @@ impl TerminalDriver {
         input: Option<io::Result<Input>>,
     ) -> Result<QueryInput, TuiEnd> {
         match input {
-            Some(Ok(input)) => Ok(self.background_query.filter_input(input)),
+            Some(Ok(input)) => {
+                if matches!(input, Input::Resize(..)) {
+                    report_waiting_keys();
+                }
+                Ok(self.background_query.filter_input(input))
+            }
             Some(Err(error)) => Err(TuiEnd::TerminalGone(error)),
             None => Err(TuiEnd::TerminalGone(io::ErrorKind::UnexpectedEof.into())),
         }
@@ -490,6 +496,16 @@ impl TerminalDriver {
 }
 
 /// Waits for the next input; none comes while another program has the terminal.
+/// Makes the terminal report again that keys wait. The reader drops that report where it comes together with a new size:
+/// the key would be read with the next one. The system reports it whenever the settings are set, to the same ones, too.
+fn report_waiting_keys() {
+    let stdin = io::stdin();
+    let set = tcgetattr(&stdin).and_then(|same| tcsetattr(&stdin, SetArg::TCSANOW, &same));
+    if let Err(error) = set {
+        tracing::debug!(%error, "keys that came with a new size may be read late");
+    }
+}
+
 async fn next_input(input: &mut Option<InputSource>) -> TerminalEvent {
     match input {
         Some(InputSource::Keys(keys)) => TerminalEvent::Input(keys.next().await),
