@@ -21,9 +21,11 @@ pub mod unified_diff;
 pub mod word_similarity;
 
 mod text_counts;
+mod word_forms;
 pub use cleaner::{
     ByteScrubber, ScrubScope, TextCleaner, clean_json_line, clean_prefix, clean_suffix, clean_text,
     clean_to_one_line,
 };
 pub use invisible_escape::escape_invisible;
 pub use text_counts::{count_changed_lines, count_lines, pluralize};
+pub use word_forms::{capitalize, format_duration};

@@ -24,6 +24,7 @@ use crate::domain::turn::Role;
 use crate::engine::run_changes::{RunChanges, load_changes};
 use crate::engine::stored_run::StoredRun;
 use crate::store::{WorkdirLayout, document_files, iteration_files};
+use crate::text::format_duration;
 use crate::text::unified_diff::UnifiedDiff;
 use crate::text::{clean_text, clean_to_one_line, front_matter};
 
@@ -166,16 +167,6 @@ impl ExportPage {
             self.format_time(span.from),
             span.end.label()
         )
-    }
-}
-
-/// Formats a duration in milliseconds for people.
-pub fn format_duration(millis: i64) -> String {
-    let seconds = millis / 1_000;
-    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes}:{seconds:02} min"),
-        (hours, minutes, _) => format!("{hours}:{minutes:02} h"),
     }
 }
 

@@ -90,13 +90,6 @@ pub struct DialogContext<'a> {
     pub shows_prompt: bool,
 }
 
-/// Starts a text with a capital letter.
-pub fn capitalize(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
-
 /// Returns the dialog for what needs the user first: calls before questions before the goal.
 pub fn pending_dialog(state: &RunState, known: &DialogContext<'_>) -> Option<ChoiceDialog> {
     if let Some(approval) = state.approvals.first() {

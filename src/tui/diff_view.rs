@@ -16,13 +16,13 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Clear;
 
-use super::dialogs::capitalize;
 use super::scroll_view::ScrollView;
 use super::searchable_view::SearchableView;
 use super::text_wrap::{truncate_to_columns, wrap_text};
 use super::theme;
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::run::RunState;
+use crate::text::capitalize;
 use crate::text::unified_diff::UnifiedDiff;
 use diff_body::{DiffBody, DiffPosition};
 pub use diff_line::{DiffLineMap, parse_hunk_start};

@@ -12,11 +12,12 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::Role;
+use crate::text::format_duration;
 use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
 use crate::text::{clean_text, clean_to_one_line, pluralize};
 
 use super::summary_tables::{self, SummaryTable};
-use super::{ExportItem, ExportPage, ExportSection, format_duration};
+use super::{ExportItem, ExportPage, ExportSection};
 
 const STYLE: &str = include_str!("html/style.css");
 

@@ -5,8 +5,9 @@ use crate::domain::findings::{Finding, FindingDisposition};
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::turn::Role;
 use crate::text::clean_to_one_line;
+use crate::text::format_duration;
 
-use super::{ExportPage, format_duration};
+use super::ExportPage;
 
 /// A table; each cell is one line and not escaped.
 #[derive(Debug, PartialEq, Eq)]

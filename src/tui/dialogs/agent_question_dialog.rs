@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use std::collections::BTreeSet;
 
-use super::{DialogContext, answer_question, capitalize, question_dialog_id};
+use super::{DialogContext, answer_question, question_dialog_id};
 use crate::domain::question::{
     AgentQuestion, AnswerOption, AnswerSelectMode, QuestionAnswer, QuestionAsker,
 };
+use crate::text::capitalize;
 use crate::text::pluralize;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::labels::role_title;

@@ -1,13 +1,14 @@
 //! Dialog: the review does not end by itself, so the user decides.
 
 use super::{
-    MAX_FINDING_COLUMNS, answer_question, capitalize, confirm_cancel, confirmations, edit_plan,
+    MAX_FINDING_COLUMNS, answer_question, confirm_cancel, confirmations, edit_plan,
     question_dialog_id,
 };
 use crate::domain::findings::plan_blocks::BlockLabel;
 use crate::domain::findings::{Finding, FindingSeverity, ResidualReason, describe_places};
 use crate::domain::question::{ArbitrationReason, QuestionAnswer};
 use crate::domain::run::RunState;
+use crate::text::capitalize;
 use crate::text::pluralize;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};

@@ -5,12 +5,13 @@
 
 use ratatui::style::Style;
 
-use super::{answer_question, capitalize, confirm_cancel, edit_plan, question_dialog_id};
+use super::{answer_question, confirm_cancel, edit_plan, question_dialog_id};
 use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::findings::{DisputeSide, Finding};
 use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
+use crate::text::capitalize;
 use crate::tui::action::{Action, DiscussionTopic};
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogColumn};

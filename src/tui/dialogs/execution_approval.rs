@@ -3,8 +3,8 @@
 //! Enter only shows the plan; to execute it, the user selects another choice.
 
 use super::{
-    MAX_FINDING_COLUMNS, answer_question, capitalize, confirm_back_to_goal, confirm_cancel,
-    list_names, question_dialog_id,
+    MAX_FINDING_COLUMNS, answer_question, confirm_back_to_goal, confirm_cancel, list_names,
+    question_dialog_id,
 };
 use crate::domain::event::Event;
 use crate::domain::findings::{Finding, FindingStatus};
@@ -15,6 +15,7 @@ use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles, Quest
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
 use crate::domain::test_command::TestCommand;
+use crate::text::capitalize;
 use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;

@@ -19,9 +19,9 @@ use crate::domain::event_wording::{
     ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
 };
 use crate::domain::ids::RequestId;
+use crate::text::capitalize;
 use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
 use crate::text::{pluralize, truncate};
-use crate::tui::dialogs::capitalize;
 use crate::tui::diff_view::DiffLineMap;
 use crate::tui::text_wrap::{
     clean_for_display, text_width, to_one_line, truncate_middle, truncate_to_columns,

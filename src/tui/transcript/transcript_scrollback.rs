@@ -117,8 +117,8 @@ impl ChatTranscript {
     }
 
     /// Corrects blocks that were incomplete while earlier events were missing.
-    fn apply_corrections(&mut self, mended: TurnCorrections) {
-        for (seq, role, line) in mended.turn_end_lines {
+    fn apply_corrections(&mut self, corrections: TurnCorrections) {
+        for (seq, role, line) in corrections.turn_end_blocks {
             let is_it = |block: &TranscriptBlock| {
                 let is_line = matches!(block.content, BlockContent::Notice { .. });
                 is_line && block.seq == seq && block.about == Some(role)
@@ -131,14 +131,14 @@ impl ChatTranscript {
                 self.place_turn_ends(self.name_line_before(at)..at + 1);
             }
         }
-        if let Some((seq, mut block)) = mended.bare_end_block {
+        if let Some((seq, mut block)) = corrections.bare_end_block {
             block.seq = seq;
             block.printed = PrintedPart::Whole;
             block.relativize_paths(&self.root);
             self.first -= 1;
             self.blocks.push_front(block);
         }
-        if let Some(seq) = mended.block_without_name {
+        if let Some(seq) = corrections.block_without_name {
             let is_it = |block: &&mut TranscriptBlock| block.seq == seq && block.is_named;
             if let Some(block) = self.blocks.iter_mut().find(is_it) {
                 block.hide_name();

@@ -10,7 +10,8 @@ use crate::domain::event_wording::describe_version;
 use crate::domain::ids::UnixMillis;
 use crate::domain::session::SessionUsage;
 use crate::domain::turn::{Role, TurnOutcome};
-use crate::tui::labels::{format_duration, format_elapsed, format_tokens};
+use crate::text::format_duration;
+use crate::tui::labels::{format_elapsed, format_tokens};
 
 /// State of the current turn.
 #[derive(Debug, Default)]
@@ -57,7 +58,7 @@ struct PartialTurn {
 #[derive(Debug, Default)]
 pub(super) struct TurnCorrections {
     /// The lines that end turns, each by its event and its role.
-    pub turn_end_lines: Vec<(u64, Role, TranscriptBlock)>,
+    pub turn_end_blocks: Vec<(u64, Role, TranscriptBlock)>,
     /// The line of a turn if only its end was loaded.
     pub bare_end_block: Option<(u64, TranscriptBlock)>,
     /// The event of a block that needs no name, because the author before it is the same.
@@ -142,7 +143,7 @@ impl TurnTracker {
         let goes_on = |(_, who): &(u64, BlockAuthor)| earlier.last_agent == Some(*who);
         let unnamed = self.first_named_block.filter(goes_on).map(|(seq, _)| seq);
         TurnCorrections {
-            turn_end_lines: lines,
+            turn_end_blocks: lines,
             bare_end_block: line_before,
             block_without_name: unnamed,
         }

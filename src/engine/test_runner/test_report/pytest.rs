@@ -125,7 +125,7 @@ fn to_classes(rest: &str) -> Vec<String> {
     parts.map(str::to_owned).collect()
 }
 
-/// Reads the report and compares it with the output.
+/// Reads the report and compares it with the names that were collected and with the output.
 pub(super) fn read_report(
     folder: &Path,
     files: PytestFiles<'_>,
