@@ -19,6 +19,17 @@ pub fn in_a_turn(world: &World, variables: &[(&str, &str)]) -> (Terminal, String
     (terminal, folder)
 }
 
+/// Returns whether a frame is as wide as that: the last column before the margin ends the header and the footer.
+fn is_frame_of(text: &str, columns: u16) -> bool {
+    let widths = text.lines().map(|line| line.trim_end().chars().count());
+    let margin = match columns {
+        ..60 => 0,
+        60..100 => 1,
+        100.. => 2,
+    };
+    text.contains("Chat") && widths.max() == Some(usize::from(columns - margin))
+}
+
 #[test]
 fn a_run_that_was_put_aside_is_drawn_whole_again_and_goes_on() {
     let world = World::new();
@@ -37,20 +48,7 @@ fn a_run_that_was_put_aside_is_drawn_whole_again_and_goes_on() {
         terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
         terminal.wait_gone("the shell was here");
         terminal.wait("a frame of the new size", |terminal| {
-            let text = terminal.text();
-            let widest = text
-                .lines()
-                .map(|line| line.trim_end().chars().count())
-                .max();
-            // The last column before the margin ends the header and the footer.
-            let margin = if columns < 60 {
-                0
-            } else if columns < 100 {
-                1
-            } else {
-                2
-            };
-            text.contains("Chat") && widest == Some(usize::from(columns) - margin)
+            is_frame_of(&terminal.text(), columns)
         });
     }
     // The turn ends as if nothing had been.
@@ -74,16 +72,35 @@ fn a_window_that_is_closed_in_a_turn_ends_the_program_and_its_agents() {
 
 #[test]
 fn a_window_that_is_closed_ends_a_program_that_is_not_told_by_a_signal() {
+    // Without a key, and with the beginning of one, whose rest the reader of keys waits for.
+    for typed in ["", "\x1b["] {
+        let world = World::new();
+        // The window's end is told to the shell alone, which passes it on to nobody.
+        let script = "trap '' HUP; \"$0\"; exit 7";
+        let arguments = ["-c", script, env!("CARGO_BIN_EXE_agent-collab")];
+        let places = (world.home(), world.repository());
+        let places = (&*places.0, &*places.1);
+        let mut terminal = Terminal::start_with(Path::new("/bin/sh"), &arguments, places, &[]);
+        terminal.wait_for("Describe the goal");
+        terminal.type_blindly(typed);
+        terminal.hang_up();
+        assert_eq!(terminal.wait_for_end_unseen().code(), Some(7), "{typed:?}");
+    }
+}
+
+#[test]
+fn a_key_of_which_only_the_beginning_came_holds_up_nothing() {
     let world = World::new();
-    // The window's end is told to the shell alone, which passes it on to nobody.
-    let script = "trap '' HUP; \"$0\"; exit 7";
-    let arguments = ["-c", script, env!("CARGO_BIN_EXE_agent-collab")];
-    let places = (world.home(), world.repository());
-    let places = (&*places.0, &*places.1);
-    let mut terminal = Terminal::start_with(Path::new("/bin/sh"), &arguments, places, &[]);
+    let mut terminal = world.open(&[]);
     terminal.wait_for("Describe the goal");
-    terminal.hang_up();
-    assert_eq!(terminal.wait_for_end_unseen().code(), Some(7));
+    terminal.type_blindly("\x1b[");
+    terminal.resize(90, 30);
+    terminal.wait("a frame of the new size", |terminal| {
+        is_frame_of(&terminal.text(), 90)
+    });
+    // The rest makes it a key.
+    terminal.type_blindly("Zx");
+    terminal.wait_for("x");
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Connects the terminal with the screen in front, and the user's requests with the run in front.
 
-use std::io;
-
 use crossterm::event::{Event as Input, KeyEventKind};
 
 use crate::app::startup::RunTreeReader;
@@ -21,9 +19,6 @@ use super::terminal_driver::{
     viewer_problem,
 };
 use super::{TuiApp, TuiStart};
-
-/// Maximum number of keys to handle before the loop checks its other sources.
-const MAX_INPUT_BATCH: usize = 128;
 
 impl TuiApp {
     /// Returns the screen in front and the run that its keys apply to.
@@ -111,19 +106,15 @@ impl TuiApp {
             TerminalEvent::Line(Some((line, timing))) => self.on_line(&line, timing),
             TerminalEvent::Line(None) => self.on_end_of_lines(),
             TerminalEvent::Panicked => Err(TuiEnd::Panicked),
-            TerminalEvent::Input(first) => self.on_inputs(first),
+            TerminalEvent::Inputs(inputs) => self.on_inputs(inputs.map_err(TuiEnd::TerminalGone)?),
         }
     }
 
     /// Handles all available input, so that many keys make one frame.
-    fn on_inputs(&mut self, first: Option<io::Result<Input>>) -> Result<(), TuiEnd> {
+    fn on_inputs(&mut self, inputs: Vec<Input>) -> Result<(), TuiEnd> {
         self.terminal.begin_batch();
-        self.on_raw_input(first)?;
-        for _ in 0..MAX_INPUT_BATCH {
-            let Some(next) = self.terminal.read_available() else {
-                break;
-            };
-            self.on_raw_input(next)?;
+        for input in inputs {
+            self.on_raw_input(input)?;
         }
         if let Some(rest) = self.terminal.take_paste_tail() {
             self.front().0.on_paste(&rest);
@@ -149,8 +140,8 @@ impl TuiApp {
         }
     }
 
-    fn on_raw_input(&mut self, input: Option<io::Result<Input>>) -> Result<(), TuiEnd> {
-        match self.terminal.filter_answer(input)? {
+    fn on_raw_input(&mut self, input: Input) -> Result<(), TuiEnd> {
+        match self.terminal.filter_answer(input) {
             QueryInput::Input(inputs) => {
                 for input in inputs {
                     if let Some(input) = self.terminal.filter_paste(input) {

@@ -121,10 +121,7 @@ impl TuiApp {
 
     async fn shut_down(mut self, end: TuiEnd) -> Result<u8, StartError> {
         self.work.cancel();
-        // Reading from a terminal that is gone would never end.
-        if !matches!(end, TuiEnd::TerminalGone(_)) {
-            self.terminal.drain_answer();
-        }
+        self.terminal.discard_answer();
         let is_lent = self.terminal.is_lent();
         let mode = match end.shutdown_mode() {
             // The user cannot see the shutdown while an editor has the terminal.

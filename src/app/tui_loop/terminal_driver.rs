@@ -7,6 +7,8 @@ mod background_query;
 mod external_program;
 mod frame_limiter;
 mod hangup_watch;
+mod input_thread;
+mod key_reader;
 mod line_reader;
 mod paste_tail;
 mod signals;
@@ -20,10 +22,8 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crossterm::event::{Event as Input, EventStream, poll, read};
-use futures_util::StreamExt;
+use crossterm::event::Event as Input;
 use nix::sys::signal::{Signal, raise};
-use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
 use tokio::time::Instant;
 
 use crate::app::terminal::{self, DisplayMode, TerminalCondition};
@@ -40,6 +40,7 @@ use super::shutdown::TuiEnd;
 use background_query::{BACKGROUND_QUERY, BackgroundQuery};
 use frame_limiter::{FrameLimiter, FrameReason};
 use hangup_watch::HangupWatch;
+use key_reader::KeyReader;
 use line_reader::LineReader;
 use paste_tail::PasteTail;
 use terminal_display::{DrawnFrame, TerminalDisplay};
@@ -58,8 +59,8 @@ pub struct TerminalDriver {
     terminal: TerminalDisplay,
     /// `None` while another program has the terminal.
     input: Option<InputSource>,
-    /// The lines, while another program has the terminal.
-    paused_lines: Option<LineReader>,
+    /// The same, while another program has the terminal.
+    paused_input: Option<InputSource>,
     signals: TuiSignals,
     hangup: HangupWatch,
     frame_limiter: FrameLimiter,
@@ -74,7 +75,7 @@ pub struct TerminalDriver {
 
 /// Where the user's input comes from.
 enum InputSource {
-    Keys(EventStream),
+    Keys(KeyReader),
     Lines(LineReader),
 }
 
@@ -85,8 +86,8 @@ pub enum TerminalEvent {
     Signal(TuiSignal),
     /// A panic on another thread restored the terminal.
     Panicked,
-    /// `None` at the end of the input.
-    Input(Option<io::Result<Input>>),
+    /// Inputs that came together.
+    Inputs(io::Result<Vec<Input>>),
 }
 
 /// A result of work for the terminal.
@@ -114,7 +115,7 @@ impl TerminalDriver {
         Ok(Self {
             terminal: TerminalDisplay::acquire(display)?,
             input: None,
-            paused_lines: None,
+            paused_input: None,
             signals,
             hangup: HangupWatch::default(),
             frame_limiter: FrameLimiter::default(),
@@ -138,14 +139,19 @@ impl TerminalDriver {
     /// # Errors
     /// The terminal cannot be read.
     pub fn start_input(&mut self) -> io::Result<()> {
-        self.input = Some(if self.is_linear() {
-            let mut lines = self.paused_lines.take().unwrap_or_default();
-            lines.resume()?;
-            InputSource::Lines(lines)
-        } else {
-            self.hangup.start()?;
-            InputSource::Keys(EventStream::new())
-        });
+        let mut input = match self.paused_input.take() {
+            Some(input) => input,
+            None if self.is_linear() => InputSource::Lines(LineReader::default()),
+            None => InputSource::Keys(KeyReader::default()),
+        };
+        match &mut input {
+            InputSource::Lines(lines) => lines.resume()?,
+            InputSource::Keys(keys) => {
+                self.hangup.start()?;
+                keys.resume()?;
+            }
+        }
+        self.input = Some(input);
         Ok(())
     }
 
@@ -178,7 +184,7 @@ impl TerminalDriver {
             biased;
             signalled = signals.next_signal() => TerminalEvent::Signal(signalled),
             () = terminal::wait_for_panic() => TerminalEvent::Panicked,
-            () = hangup.wait() => TerminalEvent::Input(None),
+            () = hangup.wait() => TerminalEvent::Inputs(Err(io::ErrorKind::UnexpectedEof.into())),
             event = next_input(input) => event,
         }
     }
@@ -204,30 +210,9 @@ impl TerminalDriver {
         self.paste_tail.begin_batch(Instant::now());
     }
 
-    /// Returns an input that is there already.
-    ///
-    /// Reads it directly, not from the stream, which would store a waker that wakes nothing.
-    pub fn read_available(&mut self) -> Option<Option<io::Result<Input>>> {
-        let reads_keys = matches!(self.input, Some(InputSource::Keys(_)));
-        let is_there = reads_keys && poll(Duration::ZERO).is_ok_and(|there| there);
-        is_there.then(|| Some(read()))
-    }
-
     /// Filters the terminal's answer out of the keys.
-    pub fn filter_answer(
-        &mut self,
-        input: Option<io::Result<Input>>,
-    ) -> Result<QueryInput, TuiEnd> {
-        match input {
-            Some(Ok(input)) => {
-                if matches!(input, Input::Resize(..)) {
-                    report_waiting_keys();
-                }
-                Ok(self.background_query.filter_input(input))
-            }
-            Some(Err(error)) => Err(TuiEnd::TerminalGone(error)),
-            None => Err(TuiEnd::TerminalGone(io::ErrorKind::UnexpectedEof.into())),
-        }
+    pub fn filter_answer(&mut self, input: Input) -> QueryInput {
+        self.background_query.filter_input(input)
     }
 
     /// Returns an input of the user; `None` for a key that belongs to a paste.
@@ -356,9 +341,13 @@ impl TerminalDriver {
 
     /// Restores the terminal and stops the process; SIGCONT makes it enter the terminal again.
     pub fn suspend(&mut self) -> Result<(), TuiEnd> {
-        self.background_query.drain_reply();
+        self.discard_answer();
         self.terminal.release()?;
-        Ok(raise(Signal::SIGSTOP).map_err(io::Error::from)?)
+        raise(Signal::SIGSTOP).map_err(io::Error::from)?;
+        match &mut self.input {
+            Some(InputSource::Keys(keys)) => Ok(keys.resume()?),
+            _ => Ok(()),
+        }
     }
 
     /// Opens a document in the user's editor, which has the terminal until [`Self::take_back`].
@@ -414,20 +403,14 @@ impl TerminalDriver {
         Ok(None)
     }
 
-    /// Dropping the stream of keys leaves a wake-up behind. It is consumed here: the next stream would otherwise get
-    /// it together with its first key, and that key would wait for another one.
     fn lend(&mut self) -> Result<(), TuiEnd> {
-        match self.input.take() {
-            Some(InputSource::Lines(mut lines)) => {
-                lines.pause();
-                self.paused_lines = Some(lines);
-            }
-            keys => {
-                drop(keys);
-                // Input that is there already stays for the next stream.
-                let _there = poll(Duration::ZERO);
-            }
+        let mut input = self.input.take();
+        match &mut input {
+            Some(InputSource::Lines(lines)) => lines.pause(),
+            Some(InputSource::Keys(keys)) => keys.pause(),
+            None => {}
         }
+        self.paused_input = input;
         Ok(self.terminal.lend_to_program()?)
     }
 
@@ -476,9 +459,13 @@ impl TerminalDriver {
         Ok(self.terminal.copy_to_clipboard(text)?)
     }
 
-    /// Catches an answer of the terminal that is on its way.
-    pub fn drain_answer(&mut self) {
-        self.background_query.drain_reply();
+    /// Catches an answer of the terminal that is on its way, so that the next program does not get it.
+    pub fn discard_answer(&mut self) {
+        if let Some(until) = self.background_query.take_reply_deadline()
+            && let Some(InputSource::Keys(keys)) = &mut self.input
+        {
+            keys.discard_until(until);
+        }
     }
 
     /// Restores the terminal for the last time.
@@ -496,19 +483,9 @@ impl TerminalDriver {
 }
 
 /// Waits for the next input; none comes while another program has the terminal.
-/// Makes the terminal report again that keys wait. The reader drops that report where it comes together with a new size:
-/// the key would be read with the next one. The system reports it whenever the settings are set, to the same ones, too.
-fn report_waiting_keys() {
-    let stdin = io::stdin();
-    let set = tcgetattr(&stdin).and_then(|same| tcsetattr(&stdin, SetArg::TCSANOW, &same));
-    if let Err(error) = set {
-        tracing::debug!(%error, "keys that came with a new size may be read late");
-    }
-}
-
 async fn next_input(input: &mut Option<InputSource>) -> TerminalEvent {
     match input {
-        Some(InputSource::Keys(keys)) => TerminalEvent::Input(keys.next().await),
+        Some(InputSource::Keys(keys)) => TerminalEvent::Inputs(keys.next_batch().await),
         Some(InputSource::Lines(lines)) => {
             let line = lines.next_line().await;
             TerminalEvent::Line(line.map(|line| {

@@ -9,8 +9,9 @@ use crate::app::headless::exit_code;
 use crate::app::oneshot_engine::SHUTDOWN_TIMEOUT;
 use crate::app::startup::StartError;
 use crate::domain::event::Event;
+use crate::domain::run::RunState;
 use crate::engine::EngineOutcome;
-use crate::tui::Action;
+use crate::tui::{Action, Screen};
 
 use super::super::shutdown::TuiEnd;
 use super::super::terminal_driver::{TerminalDriver, TerminalEvent, TuiSignal};
@@ -71,20 +72,18 @@ impl RunSession {
             tokio::select! {
                 biased;
                 event = terminal.next_event() => match event {
-                    TerminalEvent::Input(Some(Ok(Input::Key(key)))) => {
-                        let is_quit = |action: &Action| matches!(action, Action::Quit(_));
-                        if self.screen.on_key(key, Some(&state)).iter().any(is_quit) {
+                    TerminalEvent::Inputs(Ok(inputs)) => {
+                        if has_quit_key(&mut self.screen, inputs, &state) {
                             return;
                         }
                     }
                     TerminalEvent::Signal(TuiSignal::End(_))
-                    | TerminalEvent::Input(Some(Err(_)) | None) => return,
+                    | TerminalEvent::Inputs(Err(_)) => return,
                     TerminalEvent::Signal(
                         TuiSignal::Stop | TuiSignal::Continued | TuiSignal::Resized,
                     )
                     | TerminalEvent::Panicked
-                    | TerminalEvent::Line(_)
-                    | TerminalEvent::Input(Some(Ok(_))) => {}
+                    | TerminalEvent::Line(_) => {}
                 },
                 _ = &mut ended => return,
             }
@@ -128,4 +127,13 @@ impl RunSession {
             Some(EngineOutcome::Finished) | None => Ok(exit_code(engine.state())),
         }
     }
+}
+
+/// Gives the keys to the screen; returns whether one of them quits.
+fn has_quit_key(screen: &mut Screen, inputs: Vec<Input>, state: &RunState) -> bool {
+    let is_quit = |action: &Action| matches!(action, Action::Quit(_));
+    inputs.into_iter().any(|input| match input {
+        Input::Key(key) => screen.on_key(key, Some(state)).iter().any(is_quit),
+        _ => false,
+    })
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers, poll, read};
+use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use tokio::time::Instant;
 
 use crate::tui::TerminalBackground;
@@ -96,19 +96,10 @@ impl BackgroundQuery {
         held
     }
 
-    /// Catches an answer that is on its way, so that the next program on the terminal does not get it.
-    pub fn drain_reply(&mut self) {
-        let Some(since) = self.since.take() else {
-            return;
-        };
-        let until = since + REPLY_WAIT;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            // Stop on errors: reading a terminal that is gone would never end.
-            if left.is_zero() || !poll(left).unwrap_or(false) || read().is_err() {
-                return;
-            }
-        }
+    /// Returns the instant until which an answer that is on its way is to be caught, so that the next program on the
+    /// terminal does not get it.
+    pub fn take_reply_deadline(&mut self) -> Option<Instant> {
+        Some(self.since.take()? + REPLY_WAIT)
     }
 }
 

@@ -6,15 +6,16 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::unistd::{pipe, read};
+use nix::poll::PollTimeout;
+use nix::unistd::read;
 use tokio::sync::Notify;
+
+use super::input_thread::{InputFlow, InputThread, input_flags};
 
 /// How many lines wait at most before reading pauses.
 const MAX_WAITING_LINES: usize = 10_000;
@@ -37,7 +38,6 @@ struct SharedLines {
     lines: Mutex<VecDeque<TypedLine>>,
     has_lines: Notify,
     has_ended: AtomicBool,
-    is_paused: AtomicBool,
     n_asked: AtomicU64,
 }
 
@@ -45,8 +45,7 @@ struct SharedLines {
 #[derive(Default)]
 pub struct LineReader {
     shared: Arc<SharedLines>,
-    /// Reads, until the end of the pipe is closed.
-    thread: Option<(OwnedFd, JoinHandle<()>)>,
+    thread: InputThread,
     is_end_reported: bool,
 }
 
@@ -56,27 +55,20 @@ impl LineReader {
     /// # Errors
     /// The system has no pipe or thread left.
     pub fn resume(&mut self) -> io::Result<()> {
-        if self.thread.is_some() || self.shared.has_ended.load(Ordering::SeqCst) {
+        if self.shared.has_ended.load(Ordering::SeqCst) {
             return Ok(());
         }
-        self.shared.is_paused.store(false, Ordering::SeqCst);
-        let (stopped, stop) = pipe()?;
-        let shared = Arc::clone(&self.shared);
-        let thread = thread::Builder::new()
-            .name("lines".to_owned())
-            .spawn(move || read_lines(&shared, &stopped))?;
-        self.thread = Some((stop, thread));
-        Ok(())
+        let mut reading = LineReading {
+            shared: Arc::clone(&self.shared),
+            line: Vec::new(),
+            buffer: vec![0; 64 << 10],
+        };
+        self.thread.start("lines", move |_| reading.read())
     }
 
     /// Leaves standard input to another program. What was read stays.
     pub fn pause(&mut self) {
-        self.shared.is_paused.store(true, Ordering::SeqCst);
-        if let Some((stop, thread)) = self.thread.take() {
-            drop(stop);
-            // It is waiting, or in the middle of a read that does not block.
-            let _panicked = thread.join();
-        }
+        self.thread.stop();
     }
 
     /// Waits for the next line; `None` at the end of the input, once. Cancel safe.
@@ -101,7 +93,9 @@ impl LineReader {
     pub fn note_question(&self) {
         let (n_checks, pause) = SETTLE_CHECKS;
         for _ in 0..n_checks {
-            if self.shared.has_ended.load(Ordering::SeqCst) || !has_input() {
+            if self.shared.has_ended.load(Ordering::SeqCst)
+                || input_flags(PollTimeout::ZERO).is_empty()
+            {
                 break;
             }
             thread::sleep(pause);
@@ -112,12 +106,6 @@ impl LineReader {
     /// Returns whether a line was typed after the last question.
     pub fn is_current(&self, line: &TypedLine) -> bool {
         line.n_asked == self.shared.n_asked.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for LineReader {
-    fn drop(&mut self) {
-        self.pause();
     }
 }
 
@@ -144,55 +132,52 @@ impl SharedLines {
     }
 }
 
-/// Returns whether standard input has something to read, or has ended.
-fn has_input() -> bool {
-    let input = io::stdin();
-    let mut watched = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
-    poll(&mut watched, PollTimeout::ZERO).is_ok_and(|n_ready| n_ready > 0)
+/// The thread's part of reading.
+struct LineReading {
+    shared: Arc<SharedLines>,
+    /// The line whose end is not read yet.
+    line: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
-/// Reads until the end of the input, or until `stopped` is closed.
-fn read_lines(shared: &SharedLines, stopped: &OwnedFd) {
-    let input = io::stdin();
-    let (mut line, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
-    loop {
-        let mut watched = [
-            PollFd::new(input.as_fd(), PollFlags::POLLIN),
-            PollFd::new(stopped.as_fd(), PollFlags::POLLIN),
-        ];
-        match poll(&mut watched, PollTimeout::NONE) {
-            Ok(_) => {}
-            Err(nix::errno::Errno::EINTR) => continue,
-            Err(_) => break,
-        }
-        if watched[1].any().unwrap_or(true) {
-            return;
-        }
-        while shared.n_waiting() > MAX_WAITING_LINES {
-            if shared.is_paused.load(Ordering::SeqCst) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(5));
+impl LineReading {
+    /// Reads what is there, or the end of the input.
+    fn read(&mut self) -> InputFlow {
+        if self.shared.n_waiting() > MAX_WAITING_LINES {
+            return InputFlow::Pause;
         }
         // Before the read: what is read was typed before any later question.
-        let n_asked = shared.n_asked.load(Ordering::SeqCst);
-        let n_bytes = match read(&input, &mut buffer) {
-            Ok(0) | Err(_) => break,
-            Ok(n_bytes) => n_bytes,
-        };
-        for byte in buffer.get(..n_bytes).unwrap_or_default() {
-            if *byte != b'\n' {
-                line.push(*byte);
+        let n_asked = self.shared.n_asked.load(Ordering::SeqCst);
+        match read(io::stdin(), &mut self.buffer) {
+            Ok(0) | Err(_) => {
+                self.end();
+                InputFlow::End
             }
-            if *byte == b'\n' || line.len() >= MAX_LINE_BYTES {
-                shared.add_line(&line, n_asked);
-                line.clear();
+            Ok(n_bytes) => {
+                self.add_bytes(n_bytes, n_asked);
+                InputFlow::Continue
             }
         }
     }
-    if !line.is_empty() {
-        shared.add_line(&line, shared.n_asked.load(Ordering::SeqCst));
+
+    fn add_bytes(&mut self, n_bytes: usize, n_asked: u64) {
+        for byte in self.buffer.get(..n_bytes).unwrap_or_default() {
+            if *byte != b'\n' {
+                self.line.push(*byte);
+            }
+            if *byte == b'\n' || self.line.len() >= MAX_LINE_BYTES {
+                self.shared.add_line(&self.line, n_asked);
+                self.line.clear();
+            }
+        }
     }
-    shared.has_ended.store(true, Ordering::SeqCst);
-    shared.has_lines.notify_one();
+
+    fn end(&mut self) {
+        if !self.line.is_empty() {
+            let n_asked = self.shared.n_asked.load(Ordering::SeqCst);
+            self.shared.add_line(&self.line, n_asked);
+        }
+        self.shared.has_ended.store(true, Ordering::SeqCst);
+        self.shared.has_lines.notify_one();
+    }
 }

@@ -16,7 +16,7 @@ pub enum TuiSignal {
     Stop,
     /// The program was continued; others may have used the terminal meanwhile.
     Continued,
-    /// The window size changed. Needed here as well: the reader of keys can miss the last of many changes.
+    /// The window size changed.
     Resized,
 }
 
