@@ -17,6 +17,7 @@ mod suite_check;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
@@ -117,6 +118,8 @@ impl StepProver {
             receipts: Some(run.receipts.clone()),
             seen_trees: run.seen_trees.clone(),
             alone: BTreeSet::new(),
+            copy_prepared: Arc::default(),
+            ready_copy: None,
             step,
             progress: Some(run.inputs.clone()),
             commands: parse_commands(test.commands_for(&[])),
@@ -334,9 +337,14 @@ impl StepProver {
         let needs_red = matches!(plan.claim, ProofClaim::TestFirst(_) | ProofClaim::Unnamed);
         let trees = self.divide_trees(span, &tests).await?;
         let cells = self.step_cells(&trees);
-        let mut ran = cells.run_cells_of_step(&trees, plan, cancel).await?;
+        // What the comparison needs from git is read while the tests run.
+        let (mut ran, renames, texts, ci_read) = tokio::try_join!(
+            cells.run_cells_of_step(&trees, plan, cancel),
+            async { Ok(git.renamed_paths(&trees.old, &trees.new).await?) },
+            mutant_trial::read_step_code(&self.cells, &trees),
+            self.cells.find_ci_read_of_step(&trees),
+        )?;
         let flaky = cells.find_flaky_in_cells(&trees, &mut ran, cancel).await?;
-        let renames = git.renamed_paths(&trees.old, &trees.new).await?;
         let mut proof = compare_cells(&trees, &ran, plan, &renames);
         proof.flaky = TestNames::from_tests(&flaky);
         proof.scope = self.scope;
@@ -346,10 +354,9 @@ impl StepProver {
         }
         if let Some(green) = ran.get(&ProofCell::Green) {
             self.cells
-                .run_without_ci(&trees, green, &mut proof, cancel)
+                .run_without_ci(&trees, (green, ci_read), &mut proof, cancel)
                 .await?;
         }
-        let texts = mutant_trial::read_step_code(&self.cells, &trees).await?;
         let checks = find_runner_checks(&mutant_trial::to_changed_code(&texts));
         let checks = checks.into_iter();
         proof

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::carried_folders::{CarriedFolders, carry_into_copy, fingerprint_build};
@@ -17,7 +18,7 @@ use crate::domain::receipt_chain::CheckLink;
 use crate::domain::step_proof::{CellRun, ProofCell};
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
 use crate::engine::EngineInput;
-use crate::engine::git::{CleanTreeFolder, GitRepository, TreeId};
+use crate::engine::git::{CleanTreeFolder, GitRepository, MissingContent, TreeId};
 use crate::engine::receipt_writer::ReceiptWriter;
 use crate::engine::sandbox::{self, CleanCopyMounts, CommandReach};
 use crate::engine::test_runner::{
@@ -55,6 +56,10 @@ pub(in crate::engine) struct CellRunner {
     pub(super) selection: Vec<String>,
     /// The tests that run, of the one command that can be narrowed to them; all where it is empty.
     pub(super) alone: BTreeSet<TestIdentity>,
+    /// Notified when the copy of a cell is prepared and its tests start.
+    pub(super) copy_prepared: Arc<Notify>,
+    /// The copy that was laid down for the one cell that is run next.
+    pub(super) ready_copy: Option<ReadyCopy>,
     /// Who hears which run starts and ends; `None` where nobody watches.
     pub(super) progress: Option<mpsc::Sender<EngineInput>>,
 }
@@ -74,6 +79,14 @@ pub(in crate::engine) struct FinishedCell {
     pub(in crate::engine) is_reused: bool,
     /// The hash of the environment that it ran in.
     pub(super) environment: Sha256,
+}
+
+/// A copy in which nothing ran since it was laid down.
+#[derive(Debug, Clone)]
+pub(super) struct ReadyCopy {
+    slot: PathBuf,
+    tree: TreeId,
+    missing: Vec<MissingContent>,
 }
 
 /// A copy that is ready for a test run.
@@ -223,7 +236,13 @@ impl CellRunner {
         }
         let slot = self.place.join(slot_name(cell));
         let folder = CleanTreeFolder::new(slot.clone());
-        let missing = self.git.lay_down_tree(tree, &folder).await?;
+        // A command before this one may have changed the copy.
+        let is_first = self.commands.first() == Some(command);
+        let is_ready = |copy: &&ReadyCopy| is_first && copy.slot == slot && copy.tree == *tree;
+        let missing = match self.ready_copy.as_ref().filter(is_ready) {
+            Some(copy) => copy.missing.clone(),
+            None => self.git.lay_down_tree(tree, &folder).await?,
+        };
         let Some(command) = &self.narrow(command, &folder.files()) else {
             return Ok(FinishedCell::without_tests(tree));
         };
@@ -238,6 +257,7 @@ impl CellRunner {
         }
         let doubts = carried.doubts.clone();
         let room = self.prepare_copy(&slot, &folder, carried)?;
+        self.copy_prepared.notify_one();
         let failed = self.set_up(&room.settings, cancel).await?;
         let (receipt, report, number) = match failed {
             Some(failed) => (failed, None, None),
@@ -265,6 +285,20 @@ impl CellRunner {
             number,
             is_reused: false,
             environment,
+        })
+    }
+
+    /// Lays the copy of a later cell down, in a place that the running one does not use. `None` where that fails: the
+    /// cell tries it again and says why.
+    pub(super) async fn lay_copy_down(&self, cell: ProofCell, tree: &TreeId) -> Option<ReadyCopy> {
+        let slot = self.place.join(slot_name(cell));
+        let folder = CleanTreeFolder::new(slot.clone());
+        let laid = self.git.lay_down_tree(tree, &folder).await;
+        let tree = tree.clone();
+        laid.ok().map(|missing| ReadyCopy {
+            slot,
+            tree,
+            missing,
         })
     }
 

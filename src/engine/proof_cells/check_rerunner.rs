@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -106,6 +107,8 @@ impl CheckRerunner {
             receipts: None,
             seen_trees: SeenTrees::default(),
             alone: BTreeSet::new(),
+            copy_prepared: Arc::default(),
+            ready_copy: None,
             step: 0,
             selection: Vec::new(),
             progress: None,

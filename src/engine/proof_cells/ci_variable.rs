@@ -23,6 +23,20 @@ const MIN_TIME: Duration = Duration::from_secs(60);
 const MAX_RUNS: usize = 2;
 
 impl CellRunner {
+    /// Returns where the step reads `CI`; `None` where it does not.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub(super) async fn find_ci_read_of_step(
+        &self,
+        trees: &StepTrees,
+    ) -> Result<Option<String>, TestRunError> {
+        let changes = self.git.path_changes_between(&trees.old, &trees.new);
+        let changes = changes.await?;
+        let texts = read_changed_texts(self, changes.iter()).await?;
+        Ok(find_ci_read(&to_changed_code(&texts)))
+    }
+
     /// Runs green without `CI` where the step reads it, and enters what is found in the proof. Where green has not ended,
     /// nothing more is to be found.
     ///
@@ -31,7 +45,7 @@ impl CellRunner {
     pub(super) async fn run_without_ci(
         &self,
         trees: &StepTrees,
-        green: &FinishedCell,
+        (green, read_at): (&FinishedCell, Option<String>),
         proof: &mut StepProof,
         cancel: &CancellationToken,
     ) -> Result<(), TestRunError> {
@@ -41,12 +55,6 @@ impl CellRunner {
                 TestOutcome::Passed | TestOutcome::Failed
             )
         };
-        let changes = self
-            .git
-            .path_changes_between(&trees.old, &trees.new)
-            .await?;
-        let texts = read_changed_texts(self, changes.iter()).await?;
-        let read_at = find_ci_read(&to_changed_code(&texts));
         let Some(read_at) = read_at.filter(|_| has_ended(green)) else {
             return Ok(());
         };
