@@ -106,6 +106,10 @@ impl TuiApp {
             TerminalEvent::Line(Some((line, timing))) => self.on_line(&line, timing),
             TerminalEvent::Line(None) => self.on_end_of_lines(),
             TerminalEvent::Panicked => Err(TuiEnd::Panicked),
+            TerminalEvent::SpinnerTick => {
+                self.terminal.request_spinner_frame();
+                Ok(())
+            }
             TerminalEvent::Inputs(inputs) => self.on_inputs(inputs.map_err(TuiEnd::TerminalGone)?),
         }
     }

@@ -12,6 +12,7 @@ mod key_reader;
 mod line_reader;
 mod paste_tail;
 mod signals;
+mod spinner_clock;
 mod terminal_display;
 mod tmux_clipboard;
 mod user_notifier;
@@ -43,6 +44,7 @@ use hangup_watch::HangupWatch;
 use key_reader::KeyReader;
 use line_reader::LineReader;
 use paste_tail::PasteTail;
+use spinner_clock::SpinnerClock;
 use terminal_display::{DrawnFrame, TerminalDisplay};
 
 pub use background_query::QueryInput;
@@ -63,6 +65,7 @@ pub struct TerminalDriver {
     paused_input: Option<InputSource>,
     signals: TuiSignals,
     hangup: HangupWatch,
+    spinner: SpinnerClock,
     frame_limiter: FrameLimiter,
     frame_reason: FrameReason,
     /// Whether a frame is needed whatever the screens say.
@@ -86,6 +89,8 @@ pub enum TerminalEvent {
     Signal(TuiSignal),
     /// A panic on another thread restored the terminal.
     Panicked,
+    /// The spinner goes on.
+    SpinnerTick,
     /// Inputs that came together.
     Inputs(io::Result<Vec<Input>>),
 }
@@ -118,6 +123,7 @@ impl TerminalDriver {
             paused_input: None,
             signals,
             hangup: HangupWatch::default(),
+            spinner: SpinnerClock::default(),
             frame_limiter: FrameLimiter::default(),
             frame_reason: FrameReason::ForUser,
             needs_frame: false,
@@ -177,6 +183,7 @@ impl TerminalDriver {
         let Self {
             signals,
             hangup,
+            spinner,
             input,
             ..
         } = self;
@@ -186,6 +193,7 @@ impl TerminalDriver {
             () = terminal::wait_for_panic() => TerminalEvent::Panicked,
             () = hangup.wait() => TerminalEvent::Inputs(Err(io::ErrorKind::UnexpectedEof.into())),
             event = next_input(input) => event,
+            () = spinner.tick() => TerminalEvent::SpinnerTick,
         }
     }
 
@@ -234,6 +242,11 @@ impl TerminalDriver {
     /// Makes the next frame come at the pace of the user's keys.
     pub fn request_prompt_frame(&mut self) {
         self.frame_reason = FrameReason::ForUser;
+    }
+
+    /// Requests a frame in which the spinner has gone on.
+    pub fn request_spinner_frame(&mut self) {
+        self.needs_frame = true;
     }
 
     /// Requests a prompt frame, whatever it shows.
@@ -315,8 +328,15 @@ impl TerminalDriver {
             // Clocks are not printed.
             DrawnFrame::Lines => None,
             DrawnFrame::Window => {
+                let ticks_itself = match tick {
+                    Some(SPINNER_STEP) => self.spinner.start(SPINNER_STEP),
+                    _ => {
+                        self.spinner.stop();
+                        false
+                    }
+                };
                 let moments = [
-                    tick,
+                    tick.filter(|_| !ticks_itself),
                     screen.guard_remaining(),
                     screen.cross_tab_toast_remaining(),
                 ];
@@ -404,6 +424,7 @@ impl TerminalDriver {
     }
 
     fn lend(&mut self) -> Result<(), TuiEnd> {
+        self.spinner.stop();
         let mut input = self.input.take();
         match &mut input {
             Some(InputSource::Lines(lines)) => lines.pause(),

@@ -83,6 +83,7 @@ impl RunSession {
                         TuiSignal::Stop | TuiSignal::Continued | TuiSignal::Resized,
                     )
                     | TerminalEvent::Panicked
+                    | TerminalEvent::SpinnerTick
                     | TerminalEvent::Line(_) => {}
                 },
                 _ = &mut ended => return,

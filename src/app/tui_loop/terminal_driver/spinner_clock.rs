@@ -1,0 +1,126 @@
+//! The clock of the spinner: a timer of the system that repeats.
+//!
+//! The runtime's own timers are set anew for each frame, and each costs three more wake-ups: one to set it, one half way,
+//! one to end it.
+
+use std::io;
+use std::time::Duration;
+
+/// Ticks while the spinner turns.
+#[derive(Default)]
+pub struct SpinnerClock {
+    timer: Option<repeating_timer::RepeatingTimer>,
+    is_running: bool,
+}
+
+impl SpinnerClock {
+    /// Starts the ticks or lets them go on; returns whether they come. Must be called within the runtime.
+    pub fn start(&mut self, step: Duration) -> bool {
+        if self.is_running {
+            return true;
+        }
+        let started = match &self.timer {
+            Some(timer) => timer.set(Some(step)),
+            None => repeating_timer::RepeatingTimer::new().and_then(|timer| {
+                timer.set(Some(step))?;
+                self.timer = Some(timer);
+                Ok(())
+            }),
+        };
+        if let Err(error) = &started {
+            tracing::debug!(%error, "the spinner uses the timers of the runtime");
+        }
+        self.is_running = started.is_ok();
+        self.is_running
+    }
+
+    /// Stops the ticks.
+    pub fn stop(&mut self) {
+        if std::mem::take(&mut self.is_running)
+            && let Some(timer) = &self.timer
+            && let Err(error) = timer.set(None)
+        {
+            tracing::warn!(%error, "the spinner's clock does not stop");
+        }
+    }
+
+    /// Waits for the next tick; for ever while there is none. Cancel safe.
+    pub async fn tick(&self) {
+        let ticked = match self.timer.as_ref().filter(|_| self.is_running) {
+            Some(timer) => timer.tick().await,
+            None => std::future::pending().await,
+        };
+        if let Err(error) = ticked {
+            tracing::warn!(%error, "the spinner's clock is broken");
+            std::future::pending().await
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod repeating_timer {
+    use std::os::fd::AsFd;
+
+    use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+    use tokio::net::unix::pipe::Receiver;
+
+    use super::{Duration, io};
+
+    pub struct RepeatingTimer {
+        timer: TimerFd,
+        /// The same timer; it is read like a pipe.
+        ticks: Receiver,
+    }
+
+    impl RepeatingTimer {
+        pub fn new() -> io::Result<Self> {
+            let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+            let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
+            let ticks = timer.as_fd().try_clone_to_owned()?;
+            let ticks = Receiver::from_owned_fd_unchecked(ticks)?;
+            Ok(Self { timer, ticks })
+        }
+
+        pub fn set(&self, step: Option<Duration>) -> io::Result<()> {
+            let flags = TimerSetTimeFlags::empty();
+            let set = match step {
+                Some(step) => self.timer.set(Expiration::Interval(step.into()), flags),
+                None => self.timer.unset(),
+            };
+            Ok(set?)
+        }
+
+        pub async fn tick(&self) -> io::Result<()> {
+            loop {
+                self.ticks.readable().await?;
+                match self.ticks.try_read(&mut [0; size_of::<u64>()]) {
+                    Ok(_) => return Ok(()),
+                    // It was set anew since.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod repeating_timer {
+    use super::{Duration, io};
+
+    pub struct RepeatingTimer(std::convert::Infallible);
+
+    impl RepeatingTimer {
+        pub fn new() -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        pub fn set(&self, _step: Option<Duration>) -> io::Result<()> {
+            match self.0 {}
+        }
+
+        pub async fn tick(&self) -> io::Result<()> {
+            match self.0 {}
+        }
+    }
+}
