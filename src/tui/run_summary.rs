@@ -222,7 +222,14 @@ fn describe_step_proofs(done: &[StepRecord]) -> Vec<(String, Style)> {
         has_proof && !(is_long && matches!(step.proof_word(), "proven" | "kept"))
     };
     let row = |step: &StepRecord| {
-        let text = format!("  step {}  {}", step.n, to_one_line(&step.describe_tests()));
+        let tests = to_one_line(&step.describe_tests());
+        let text = match &step.outcome {
+            StepOutcome::Committed { commit, message } => {
+                let commit = labels::short_commit(commit);
+                format!("  {}  {commit}  {tests} · {}", step.n, to_one_line(message))
+            }
+            _ => format!("  {}  {tests}", step.n),
+        };
         let style = match step.unproven_reason() {
             Some(_) => theme::WARNING,
             None => theme::PLAIN,

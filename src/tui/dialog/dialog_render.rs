@@ -283,12 +283,14 @@ impl ChoiceDialog {
             ..panel
         };
         let title = truncate_to_columns(&self.title, width);
-        frame.render_widget(Line::styled(title, theme::STRONG), row(panel.y));
+        let n_spare = usize::from(area.height).saturating_sub(self.preferred_rows(columns));
+        let top = panel.y + u16::from(n_spare > 0);
+        frame.render_widget(Line::styled(title, theme::STRONG), row(top));
         let enter = enter_action_line(&truncate_to_columns(enter, width), theme::QUIET);
         frame.render_widget(enter, row(panel.bottom() - 1));
         let inner = Rect {
-            y: panel.y + 1,
-            height: panel.height - 2,
+            y: top + 1,
+            height: panel.bottom() - top - 2,
             ..panel
         };
         (inner, width)

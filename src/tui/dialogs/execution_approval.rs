@@ -66,7 +66,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         .with_text(&describe_commits(&terms.commits), theme::PLAIN)
         .with_text(&describe_tests(terms), tests_style)
         .with_text(
-            &format!("Access: {}", describe_mode(state.mode)),
+            &format!("Access  {}", describe_mode(state.mode)),
             theme::PLAIN,
         );
     for text in describe_dirty_files(terms) {
@@ -225,6 +225,11 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
         if findings.is_empty() {
             continue;
         }
+        let last_review = state.findings.review_count();
+        let is_told_last = |finding: &&Finding| {
+            finding.last_in == last_review || finding.record.settled_in == Some(last_review)
+        };
+        let are_told_last = findings.iter().all(is_told_last);
         let lines = findings
             .iter()
             .map(|finding| truncate_to_columns(&finding.describe_in_line(), MAX_FINDING_COLUMNS));
@@ -233,29 +238,32 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
             pluralize(findings.len(), "finding"),
             list_names(&lines.collect::<Vec<_>>(), MAX_LISTED_FINDINGS)
         );
-        sheet = sheet.with_text(&text, theme::PLAIN);
+        sheet = match are_told_last {
+            true => sheet.with_text_of_tab(TabKind::Chat, &text, theme::PLAIN),
+            false => sheet.with_text(&text, theme::PLAIN),
+        };
     }
     sheet
 }
 
 fn describe_commits(terms: &CommitTarget) -> String {
     match terms {
-        CommitTarget::Off { reason } => format!("Commits: none ({reason})"),
+        CommitTarget::Off { reason } => format!("Commits none ({reason})"),
         CommitTarget::Current { branch } => {
             format!(
-                "Branch: {branch} (current), one commit per step. For a new branch, use `git switch` first"
+                "Branch  {branch} (current), one commit per step. For a new branch, use `git switch` first"
             )
         }
-        CommitTarget::New { branch } => format!("Branch: {branch} (new), one commit per step"),
+        CommitTarget::New { branch } => format!("Branch  {branch} (new), one commit per step"),
     }
 }
 
 fn describe_tests(terms: &ExecutionTerms) -> String {
     let Some(test) = &terms.test else {
-        return "Tests: none. No test command found, so nothing is tested".to_owned();
+        return "Tests   none. No test command found, so nothing is tested".to_owned();
     };
     format!(
-        "Tests: {} after each step, {}",
+        "Tests   {} after each step, {}",
         to_one_line(&test.command),
         test.origin.describe()
     )
@@ -301,7 +309,7 @@ fn describe_dirty_files(terms: &ExecutionTerms) -> Vec<String> {
         said.push(told("Your uncommitted changes", &yours));
     }
     if said.is_empty() {
-        said.push("Your working tree is clean".to_owned());
+        said.push("Tree    clean".to_owned());
     }
     said
 }

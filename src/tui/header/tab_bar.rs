@@ -24,15 +24,10 @@ pub struct TabBar {
 pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) -> TabBar {
     let columns = usize::from(area.width);
     let shows_keys = screen.overlays.palette.is_some();
-    let all = TabKind::ALL.iter().copied();
     let is_open = |tab: &TabKind| screen.tabs.view.is_open(*tab);
-    let whole: Vec<TabKind> = all
-        .clone()
-        .filter(is_open)
-        .chain(all.filter(|tab| !is_open(tab)))
-        .collect();
+    let whole = TabKind::ALL;
     let most = columns.saturating_sub(MIN_STAGE_COLUMNS.min(columns / 2));
-    let bar = lay_out_tabs(screen, area, state, &whole, shows_keys);
+    let bar = lay_out_tabs(screen, area, state, whole, shows_keys);
     if bar.columns <= most {
         return bar;
     }

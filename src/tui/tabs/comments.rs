@@ -242,12 +242,17 @@ fn is_entry(mark: ScrollTarget) -> bool {
     )
 }
 
+/// From which width on the text of an entry is indented by what stands before it.
+const MIN_COLUMNS_OF_INDENT: usize = 60;
+
 /// A line of the list, cleaned for display, with the indent of its continuation lines and its target.
 #[derive(Debug, Hash)]
 struct CommentsEntry {
     parts: Vec<(String, Style)>,
     indent: usize,
     mark: Option<ScrollTarget>,
+    /// Whether its first row is indented like the others.
+    is_indented: bool,
     /// Whether it is cut to one row.
     is_single_row: bool,
 }
@@ -258,7 +263,17 @@ impl CommentsEntry {
             parts: vec![(text.to_owned(), style)],
             indent: 2,
             mark: None,
+            is_indented: false,
             is_single_row: false,
+        }
+    }
+
+    /// Returns an entry with all its rows below the text of another.
+    fn indented(text: &str, style: Style, indent: usize) -> Self {
+        Self {
+            indent,
+            is_indented: true,
+            ..Self::new(text, style)
         }
     }
 
@@ -267,6 +282,7 @@ impl CommentsEntry {
             parts,
             indent,
             mark: None,
+            is_indented: false,
             is_single_row: false,
         }
     }
@@ -280,11 +296,15 @@ impl CommentsEntry {
         if self.is_single_row {
             return vec![finding_rows::cut_to_line(&self.parts, columns)];
         }
+        let indent = match columns {
+            ..MIN_COLUMNS_OF_INDENT => self.indent.min(2),
+            _ => self.indent,
+        };
+        let lead = self.is_indented.then(|| Span::raw(" ".repeat(indent)));
         let parts = self.parts.iter();
-        let spans: Vec<Span<'_>> = parts
-            .map(|(text, style)| Span::styled(text.as_str(), *style))
-            .collect();
-        wrap_spans(&spans, columns, self.indent)
+        let parts = parts.map(|(text, style)| Span::styled(text.as_str(), *style));
+        let spans: Vec<Span<'_>> = lead.into_iter().chain(parts).collect();
+        wrap_spans(&spans, columns, indent)
     }
 }
 

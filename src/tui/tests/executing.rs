@@ -253,8 +253,8 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
         assert!(times(&seen) <= 1, "{seen}");
         for word in [
             "one commit per step",
-            "Tests: ",
-            "Access: ",
+            "Tests   ",
+            "Access  ",
             "Run all steps",
         ] {
             assert!(seen.contains(word), "{word}\n{seen}");
@@ -440,18 +440,21 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     press(&mut screen, Some(&state), &["3"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     for n in 13..=20 {
-        assert!(seen.contains(&format!("○ {n}. [major] finding")), "{seen}");
+        assert!(
+            seen.contains(&format!("○   MAJOR    {n:>2}  finding")),
+            "{seen}"
+        );
     }
     // One row replaces the settled ones.
     assert!(
-        seen.contains("▸ 12 resolved") && !seen.contains("✓ 3. [major]"),
+        seen.contains("▸ 12 resolved") && !seen.contains("major     3  "),
         "{seen}"
     );
     // The first finding is shown in full, then the selected one.
     assert_eq!(seen.matches("Raised in review").count(), 1, "{seen}");
     press(&mut screen, Some(&state), &[".", "."]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("▌○ 14. "), "{seen}");
+    assert!(seen.contains("▌○   MAJOR    14  "), "{seen}");
     assert_eq!(seen.matches("Raised in review").count(), 1, "{seen}");
     check("comments_many", &mut screen, Some(&state));
     // It opens and folds by a key and by a click; the selected finding stays listed.
@@ -465,13 +468,13 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     press(&mut screen, Some(&state), &[" ", "."]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(
-        seen.contains("▾ 12 resolved") && seen.contains("▌✓ 1. [major]"),
+        seen.contains("▾ 12 resolved") && seen.contains("▌✓   major     1  "),
         "{seen}"
     );
     press(&mut screen, Some(&state), &[",", " "]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("▌▸ 12 resolved") && !seen.contains("✓ 1. [major]"),
+        seen.contains("▌▸ 12 resolved") && !seen.contains("✓   major     1  "),
         "{seen}"
     );
     let row = seen
@@ -485,7 +488,7 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     press(&mut screen, Some(&state), &["=", "=", "="]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(
-        seen.contains("✓ 1. [major]") && !seen.contains("12 resolved"),
+        seen.contains("✓   major     1  ") && !seen.contains("12 resolved"),
         "{seen}"
     );
 }

@@ -197,9 +197,9 @@ fn the_end_of_a_run_says_what_is_proven_of_each_step() {
     check("proven_end", &mut screen, Some(&state));
     let texts = [
         "1 of 3 proven, 2 waived: agent-collab verify checks it",
-        "step 1  red → green · kept 13 · 4 s",
-        "step 2  waived: by hand (you)",
-        "step 3  waived: documentation only (you)",
+        "1  3f2a91c0  red → green · kept 13 · 4 s · add `sum(numbers)`",
+        "2  3f2a91c0  waived: by hand (you)",
+        "3  3f2a91c0  waived: documentation only (you)",
     ];
     check_shown(&mut screen, (120, 40), &state, &texts);
     press(&mut screen, Some(&state), &["5"]);

@@ -3,7 +3,7 @@
 
 use ratatui::style::Style;
 
-use super::{CommentsEntry, FindingSelection, status_label};
+use super::{CommentsEntry, FindingSelection, finding_rows, status_label};
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::findings::{Finding, FindingDisposition, FindingResponse, FindingStatus};
@@ -24,7 +24,7 @@ pub(super) fn finding_entries(
     talk: Option<&GroupDiscussion>,
 ) -> Vec<CommentsEntry> {
     let remark = &finding.remark;
-    let (sign, word, style) = status_label(finding);
+    let (_, word, _) = status_label(finding);
     let evidence = texts.evidence.get(&remark.n);
     let is_open = chosen.is_open(remark.n, evidence);
     let fields = detail_fields(finding);
@@ -33,23 +33,11 @@ pub(super) fn finding_entries(
         (true, true) => "\u{a0}▾",
         (true, false) => "\u{a0}▸",
     };
+    let (mut parts, lead) = finding_rows::finding_lead(finding);
+    parts.push((fold.to_owned(), theme::QUIET));
     let mut entries = vec![
-        CommentsEntry::from_parts(
-            vec![
-                (format!("{sign} {}. ", remark.n), style),
-                (format!("[{}] ", remark.severity.as_str()), style),
-                (to_one_line(&remark.text), style),
-                (fold.to_owned(), theme::QUIET),
-            ],
-            2,
-        ),
-        CommentsEntry::from_parts(
-            vec![(
-                format!("  {}", finding_history(&word, finding)),
-                theme::QUIET,
-            )],
-            2,
-        ),
+        CommentsEntry::from_parts(parts, lead),
+        CommentsEntry::indented(&finding_history(&word, finding), theme::QUIET, lead),
     ];
     if is_open {
         for (label, text, style) in &fields {

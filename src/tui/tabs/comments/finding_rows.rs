@@ -2,11 +2,11 @@
 //!
 //! Rows are cut, not wrapped: selecting a finding shows all of it.
 
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::{CommentsEntry, FindingListLayout, SettledFindingsFold, status_label};
-use crate::domain::findings::{Finding, FindingStatus};
+use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
 use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
@@ -14,28 +14,43 @@ use crate::tui::theme;
 /// From this many findings on, the compact list is used.
 pub const MIN_COMPACT_FINDINGS: usize = 5;
 
+/// The width of a severity.
+const BADGE_COLUMNS: usize = 10;
+
 /// Renders a finding as one row, dimmed if it is settled.
 pub(super) fn finding_row(finding: &Finding) -> CommentsEntry {
+    let (parts, _) = finding_lead(finding);
+    CommentsEntry {
+        mark: Some(ScrollTarget::Finding(finding.remark.n)),
+        is_single_row: true,
+        ..CommentsEntry::from_parts(parts, 2)
+    }
+}
+
+/// Returns the status, the severity, the number and the text of a finding, and the columns before the text.
+pub(super) fn finding_lead(finding: &Finding) -> (Vec<(String, Style)>, usize) {
     let remark = &finding.remark;
     let (sign, _, style) = status_label(finding);
-    let (style, text) = match finding.status {
-        FindingStatus::Open => (style, style),
-        FindingStatus::Fixed
-        | FindingStatus::Withdrawn
-        | FindingStatus::Rebutted
-        | FindingStatus::DecidedByUser
-        | FindingStatus::Residual => (style, theme::QUIET),
+    let severity = remark.severity;
+    let (badge, word, text) = match (finding.status, severity) {
+        (FindingStatus::Open, FindingSeverity::Blocking | FindingSeverity::Major) => {
+            let badge = style.add_modifier(Modifier::REVERSED);
+            (badge, severity.as_str().to_uppercase(), theme::STRONG)
+        }
+        (FindingStatus::Open, FindingSeverity::Minor) => {
+            (theme::QUIET, severity.as_str().to_owned(), theme::PLAIN)
+        }
+        _ => (theme::QUIET, severity.as_str().to_owned(), theme::QUIET),
     };
-    CommentsEntry {
-        parts: vec![
-            (format!("{sign} {}. ", remark.n), style),
-            (format!("[{}] ", remark.severity.as_str()), text),
-            (to_one_line(&remark.text), text),
-        ],
-        indent: 2,
-        mark: Some(ScrollTarget::Finding(remark.n)),
-        is_single_row: true,
-    }
+    let number = format!(" {:>2}  ", remark.n);
+    let lead = 2 + BADGE_COLUMNS + number.len();
+    let parts = vec![
+        (format!("{sign} "), style),
+        (format!("{word:^BADGE_COLUMNS$}"), badge),
+        (number, theme::QUIET),
+        (to_one_line(&remark.text), text),
+    ];
+    (parts, lead)
 }
 
 /// Renders the row before the settled findings; folded, it replaces them.

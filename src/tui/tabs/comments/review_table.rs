@@ -52,6 +52,7 @@ pub(super) fn review_rows(
                 parts: vec![(format!("  {unopened}"), theme::WARNING)],
                 indent: 2,
                 mark: None,
+                is_indented: false,
                 is_single_row: true,
             });
         }
@@ -94,6 +95,7 @@ fn folded_row(n: usize, last: &ReviewSpan, table: ReviewTableMode) -> CommentsEn
         parts,
         indent: 2,
         mark: Some(ScrollTarget::Reviews),
+        is_indented: false,
         is_single_row: true,
     }
 }
@@ -131,6 +133,7 @@ fn review_row(review: &ReviewSpan, clock: LocalClock) -> CommentsEntry {
         parts,
         indent: 2,
         mark: None,
+        is_indented: false,
         is_single_row: false,
     }
 }
