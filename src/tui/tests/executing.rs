@@ -60,20 +60,20 @@ fn the_step_that_is_worked_on_is_in_view_at_every_size_and_finished_ones_stand_i
     press(&mut screen, Some(&state), &["2"]);
     for size in [(80, 24), (40, 12), (60, 20), (120, 30)] {
         let seen = drawn(&mut screen, size, Some(&state));
-        assert!(seen.contains("[▶] 7. "), "{size:?}\n{seen}");
+        assert!(seen.contains("▶ 7  "), "{size:?}\n{seen}");
         assert!(seen.contains("[agent fixes]"), "{size:?}\n{seen}");
     }
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("[✓] 1–5. 5 steps, 5 commits, tests passed · Space opens"),
+        seen.contains("✓ 1–5  5 steps, 5 commits, tests passed · Space opens"),
         "{seen}"
     );
-    assert!(seen.contains("[✓] 6. "), "{seen}");
+    assert!(seen.contains("✓ 6  "), "{seen}");
     assert!(!seen.contains("file5.txt"), "{seen}");
     check("plan_ten_steps", &mut screen, Some(&state));
     // Where everything fits, nothing is folded.
     let tall = drawn(&mut screen, (120, 70), Some(&state));
-    assert!(tall.contains("[✓] 1. ") && tall.contains("10. "), "{tall}");
+    assert!(tall.contains("✓ 1  ") && tall.contains("○ 10  "), "{tall}");
 }
 
 #[test]
@@ -82,16 +82,16 @@ fn whoever_scrolls_stays_where_they_are_until_end() {
     let (_, later) = working_on(9);
     press(&mut screen, Some(&state), &["2"]);
     let low = (80, 14);
-    assert!(drawn(&mut screen, low, Some(&state)).contains("[▶] 3. "));
+    assert!(drawn(&mut screen, low, Some(&state)).contains("▶ 3  "));
     let far = drawn(&mut screen, low, Some(&later));
-    assert!(far.contains("[▶] 9. "), "{far}");
+    assert!(far.contains("▶ 9  "), "{far}");
     assert!(!far.contains("follows again"), "{far}");
     press(&mut screen, Some(&later), &["<home>"]);
     let top = drawn(&mut screen, low, Some(&later));
     assert!(top.contains("ten files"), "{top}");
     assert!(top.contains("0% · End follows again · PgUp PgDn"), "{top}");
     press(&mut screen, Some(&later), &["<end>"]);
-    assert!(drawn(&mut screen, low, Some(&later)).contains("[▶] 9. "));
+    assert!(drawn(&mut screen, low, Some(&later)).contains("▶ 9  "));
     // Pressing End again goes to the end of the plan.
     press(&mut screen, Some(&later), &["<end>"]);
     let end = drawn(&mut screen, (80, 24), Some(&later));
@@ -100,7 +100,7 @@ fn whoever_scrolls_stays_where_they_are_until_end() {
     let mut over = later.clone();
     over.phase = Phase::Done;
     drawn(&mut screen, low, Some(&over));
-    assert!(drawn(&mut screen, low, Some(&later)).contains("[▶] 9. "));
+    assert!(drawn(&mut screen, low, Some(&later)).contains("▶ 9  "));
 }
 
 #[test]
@@ -112,14 +112,14 @@ fn a_row_for_finished_steps_opens_and_folds() {
     press(&mut screen, Some(&state), &[" "]);
     let open = drawn(&mut screen, size, Some(&state));
     assert!(
-        open.contains("[✓] 1. ") && open.contains("file2.txt"),
+        open.contains("✓ 1  ") && open.contains("file2.txt"),
         "{open}"
     );
     assert!(open.contains("End follows again"), "{open}");
     press(&mut screen, Some(&state), &["<end>"]);
     let folded = drawn(&mut screen, size, Some(&state));
     assert!(
-        folded.contains("[✓] 1–5. ") && folded.contains("[▶] 7. "),
+        folded.contains("✓ 1–5  ") && folded.contains("▶ 7  "),
         "{folded}"
     );
     // The fold is one line for the selection, and opens when it is selected.
@@ -137,11 +137,11 @@ fn a_row_for_finished_steps_opens_and_folds() {
     assert!(line.starts_with("1. "), "{line}");
     press(&mut screen, Some(&state), &[" "]);
     let open = drawn(&mut screen, size, Some(&state));
-    assert!(open.contains("▌[✓] 1. "), "{open}");
+    assert!(open.contains("▌✓ 1  "), "{open}");
     // Esc first clears the selection, then folds.
     press(&mut screen, Some(&state), &["<esc>", "<esc>"]);
     let folded = drawn(&mut screen, size, Some(&state));
-    assert!(folded.contains("[✓] 1–5. "), "{folded}");
+    assert!(folded.contains("✓ 1–5  "), "{folded}");
 }
 
 #[test]
@@ -154,12 +154,12 @@ fn what_has_to_be_known_of_a_finished_step_is_not_folded() {
     press(&mut screen, Some(&state), &["2"]);
     let seen = drawn(&mut screen, (80, 32), Some(&state));
     assert!(
-        seen.contains("[✓] 1–3. 3 steps, 3 commits, tests passed"),
+        seen.contains("✓ 1–3  3 steps, 3 commits, tests passed"),
         "{seen}"
     );
     assert!(seen.contains("changed nothing"), "{seen}");
     assert!(
-        seen.contains("[✓] 5–7. 3 steps, 3 commits, 2 with passing tests"),
+        seen.contains("✓ 5–7  3 steps, 3 commits, 2 with passing tests"),
         "{seen}"
     );
     remarked.findings.apply_legacy_review(
@@ -173,7 +173,7 @@ fn what_has_to_be_known_of_a_finished_step_is_not_folded() {
     press(&mut screen, Some(&remarked), &["<home>"]);
     let seen = drawn(&mut screen, (80, 40), Some(&remarked));
     assert!(
-        seen.contains("[✓] 2. ") && seen.contains("forgets the empty case"),
+        seen.contains("✓ 2  ") && seen.contains("forgets the empty case"),
         "{seen}"
     );
     // A search also finds matches in finished steps.
@@ -183,7 +183,7 @@ fn what_has_to_be_known_of_a_finished_step_is_not_folded() {
         &["<c-f>", "file6.txt", "<enter>"],
     );
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("[✓] 6. "), "{seen}");
+    assert!(seen.contains("✓ 6  "), "{seen}");
 }
 
 fn recorded(step: u32) -> Event {
@@ -401,7 +401,7 @@ fn in_a_low_window_a_call_leaves_the_tabs_readable_and_its_line_answers_nothing(
         (acts, drawn(screen, low, Some(&state)))
     };
     let (_, plan) = at(&mut screen, KeyCode::Char('2'));
-    assert!(plan.contains("[▶] 2. "), "{plan}");
+    assert!(plan.contains("▶ 2  "), "{plan}");
     assert!(plan.contains("? Allow this command? · planner"), "{plan}");
     assert!(plan.contains("Enter shows it"), "{plan}");
     for letter in ['y', 'r', 'n'] {

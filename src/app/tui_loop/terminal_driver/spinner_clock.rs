@@ -4,12 +4,18 @@
 //! one to end it.
 
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
 use std::time::Duration;
+
+#[cfg(target_os = "linux")]
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use tokio::net::unix::pipe::Receiver;
 
 /// Ticks while the spinner turns.
 #[derive(Default)]
 pub struct SpinnerClock {
-    timer: Option<repeating_timer::RepeatingTimer>,
+    timer: Option<RepeatingTimer>,
     is_running: bool,
 }
 
@@ -21,7 +27,7 @@ impl SpinnerClock {
         }
         let started = match &self.timer {
             Some(timer) => timer.set(Some(step)),
-            None => repeating_timer::RepeatingTimer::new().and_then(|timer| {
+            None => RepeatingTimer::new().and_then(|timer| {
                 timer.set(Some(step))?;
                 self.timer = Some(timer);
                 Ok(())
@@ -57,70 +63,55 @@ impl SpinnerClock {
     }
 }
 
+/// A timer of the system; there is one on Linux only.
+struct RepeatingTimer {
+    #[cfg(target_os = "linux")]
+    timer: TimerFd,
+    /// The same timer; it is read like a pipe.
+    ticks: Receiver,
+}
+
 #[cfg(target_os = "linux")]
-mod repeating_timer {
-    use std::os::fd::AsFd;
-
-    use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-    use tokio::net::unix::pipe::Receiver;
-
-    use super::{Duration, io};
-
-    pub struct RepeatingTimer {
-        timer: TimerFd,
-        /// The same timer; it is read like a pipe.
-        ticks: Receiver,
+impl RepeatingTimer {
+    fn new() -> io::Result<Self> {
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
+        let ticks = timer.as_fd().try_clone_to_owned()?;
+        let ticks = Receiver::from_owned_fd_unchecked(ticks)?;
+        Ok(Self { timer, ticks })
     }
 
-    impl RepeatingTimer {
-        pub fn new() -> io::Result<Self> {
-            let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-            let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
-            let ticks = timer.as_fd().try_clone_to_owned()?;
-            let ticks = Receiver::from_owned_fd_unchecked(ticks)?;
-            Ok(Self { timer, ticks })
-        }
-
-        pub fn set(&self, step: Option<Duration>) -> io::Result<()> {
-            let flags = TimerSetTimeFlags::empty();
-            let set = match step {
-                Some(step) => self.timer.set(Expiration::Interval(step.into()), flags),
-                None => self.timer.unset(),
-            };
-            Ok(set?)
-        }
-
-        pub async fn tick(&self) -> io::Result<()> {
-            loop {
-                self.ticks.readable().await?;
-                match self.ticks.try_read(&mut [0; size_of::<u64>()]) {
-                    Ok(_) => return Ok(()),
-                    // It was set anew since.
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        }
+    fn set(&self, step: Option<Duration>) -> io::Result<()> {
+        let flags = TimerSetTimeFlags::empty();
+        let set = match step {
+            Some(step) => self.timer.set(Expiration::Interval(step.into()), flags),
+            None => self.timer.unset(),
+        };
+        Ok(set?)
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-mod repeating_timer {
-    use super::{Duration, io};
+impl RepeatingTimer {
+    fn new() -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
-    pub struct RepeatingTimer(std::convert::Infallible);
+    fn set(&self, _step: Option<Duration>) -> io::Result<()> {
+        Ok(())
+    }
+}
 
-    impl RepeatingTimer {
-        pub fn new() -> io::Result<Self> {
-            Err(io::ErrorKind::Unsupported.into())
-        }
-
-        pub fn set(&self, _step: Option<Duration>) -> io::Result<()> {
-            match self.0 {}
-        }
-
-        pub async fn tick(&self) -> io::Result<()> {
-            match self.0 {}
+impl RepeatingTimer {
+    async fn tick(&self) -> io::Result<()> {
+        loop {
+            self.ticks.readable().await?;
+            match self.ticks.try_read(&mut [0; size_of::<u64>()]) {
+                Ok(_) => return Ok(()),
+                // It was set anew since.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
         }
     }
 }

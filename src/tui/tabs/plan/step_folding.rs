@@ -79,7 +79,7 @@ impl StepFold {
             tested if tested == n => "tests passed".to_owned(),
             tested => format!("{tested} with passing tests"),
         };
-        let head = format!("[✓] {first}–{last}. ");
+        let head = format!("✓ {first}–{last}  ");
         let room = columns.saturating_sub(text_width(&head));
         let long = format!("{n} steps, {n} commits, {tested}");
         let opens = format!(" · {open} opens");

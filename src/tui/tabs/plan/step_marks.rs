@@ -294,7 +294,8 @@ fn duration_note(n: u32, state: &RunState, now: UnixMillis) -> Option<StepNote> 
 
 /// Returns the text before a step's own text.
 fn step_prefix(mark: &PlanStepMark) -> String {
-    format!("[{}] {}. ", mark.sign, mark.n)
+    let (sign, _) = mark.sign_and_style();
+    format!("{sign} {}  ", mark.n)
 }
 
 /// Returns the column at which the text of a step starts.
