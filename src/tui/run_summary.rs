@@ -226,7 +226,11 @@ fn describe_step_proofs(done: &[StepRecord]) -> Vec<(String, Style)> {
         let text = match &step.outcome {
             StepOutcome::Committed { commit, message } => {
                 let commit = labels::short_commit(commit);
-                format!("  {}  {commit}  {tests} · {}", step.n, to_one_line(message))
+                let message = to_one_line(message);
+                // The number stands in front already.
+                let lead = format!("[Step {}] ", step.n);
+                let title = message.strip_prefix(&lead).unwrap_or(&message);
+                format!("  {}  {commit}  {tests} · {title}", step.n)
             }
             _ => format!("  {}  {tests}", step.n),
         };
