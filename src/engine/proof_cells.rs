@@ -354,7 +354,7 @@ impl StepProver {
         }
         if let Some(green) = ran.get(&ProofCell::Green) {
             self.cells
-                .run_without_ci(&trees, (green, ci_read), &mut proof, cancel)
+                .run_without_ci(&trees, green, ci_read, &mut proof, cancel)
                 .await?;
         }
         let checks = find_runner_checks(&mutant_trial::to_changed_code(&texts));

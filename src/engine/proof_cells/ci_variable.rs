@@ -45,7 +45,8 @@ impl CellRunner {
     pub(super) async fn run_without_ci(
         &self,
         trees: &StepTrees,
-        (green, read_at): (&FinishedCell, Option<String>),
+        green: &FinishedCell,
+        read_at: Option<String>,
         proof: &mut StepProof,
         cancel: &CancellationToken,
     ) -> Result<(), TestRunError> {

@@ -51,7 +51,7 @@ impl CellRunner {
                 cells.copy_prepared = Arc::default();
                 let next = (cell == ProofCell::Red && trees.kept != trees.new)
                     .then_some((ProofCell::Kept, &trees.kept));
-                let (ended, ready) = cells.run_before((run, cell, tree), next, cancel).await?;
+                let (ended, ready) = cells.run_before(run, cell, tree, next, cancel).await?;
                 ran.insert(cell, ended);
                 cells.ready_copy = ready;
             }
@@ -62,7 +62,9 @@ impl CellRunner {
     /// Runs a cell, and lays the copy of the next one down while the tests run.
     async fn run_before(
         &self,
-        (run, cell, tree): (ProofRun, ProofCell, &TreeId),
+        run: ProofRun,
+        cell: ProofCell,
+        tree: &TreeId,
         next: Option<(ProofCell, &TreeId)>,
         cancel: &CancellationToken,
     ) -> Result<(FinishedCell, Option<ReadyCopy>), TestRunError> {

@@ -9,7 +9,7 @@ use crate::tui::view_area::{gutter, inset};
 /// How many rows of the tab must stay visible beside a dialog.
 const MIN_BODY_ROWS: usize = 5;
 /// From which height on a dialog has a free row above its title.
-const MIN_ROWS_OF_AIR: usize = 30;
+const MIN_ROWS_FOR_TOP_PADDING: usize = 30;
 
 /// Whether the user reads a tab beside the dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> us
     let least = (sheet.n_choice_rows(columns) + frame_and_line).min(height);
     let rows = wanted.min(height.saturating_sub(for_body)).max(least);
     let rows = rows.min(sheet.rows_within(columns, rows));
-    let has_spare_row = height >= MIN_ROWS_OF_AIR && wanted + for_body < height;
+    let has_spare_row = height >= MIN_ROWS_FOR_TOP_PADDING && wanted + for_body < height;
     let rows = rows + usize::from(has_spare_row && rows == wanted);
     // If almost nothing of the tab would stay visible, the title and the action of Enter are enough.
     if reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {

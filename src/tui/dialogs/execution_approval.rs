@@ -238,9 +238,10 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
             pluralize(findings.len(), "finding"),
             list_names(&lines.collect::<Vec<_>>(), MAX_LISTED_FINDINGS)
         );
-        sheet = match are_told_last {
-            true => sheet.with_text_of_tab(TabKind::Chat, &text, theme::PLAIN),
-            false => sheet.with_text(&text, theme::PLAIN),
+        sheet = if are_told_last {
+            sheet.with_text_of_tab(TabKind::Chat, &text, theme::PLAIN)
+        } else {
+            sheet.with_text(&text, theme::PLAIN)
         };
     }
     sheet

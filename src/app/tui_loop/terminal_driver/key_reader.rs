@@ -59,7 +59,7 @@ impl KeyReader {
         self.thread.stop();
     }
 
-    /// Waits for input and returns all that is there, at most about 128. Cancel safe.
+    /// Waits for input and returns all that is there, fewer than 256. Cancel safe.
     ///
     /// # Errors
     /// The terminal cannot be read, or is gone.
@@ -92,9 +92,10 @@ fn send_batch(sender: &Sender<InputBatch>, flags: PollFlags) -> InputFlow {
         return InputFlow::Pause;
     }
     let is_gone = flags.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL);
-    let batch = match is_gone {
-        true => Err(io::ErrorKind::UnexpectedEof.into()),
-        false => read_batch(),
+    let batch = if is_gone {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    } else {
+        read_batch()
     };
     let flow = match &batch {
         Ok(inputs) if !inputs.is_empty() => InputFlow::Continue,

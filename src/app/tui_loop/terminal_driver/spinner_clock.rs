@@ -1,7 +1,7 @@
 //! The clock of the spinner: a timer of the system that repeats.
 //!
-//! The runtime's own timers are set anew for each frame, and each costs three more wake-ups: one to set it, one half way,
-//! one to end it.
+//! A timer of the runtime has to be set for each frame. That wakes the thread that waits for timers three times per frame,
+//! this one once.
 
 use std::io;
 #[cfg(target_os = "linux")]
@@ -108,7 +108,7 @@ impl RepeatingTimer {
             self.ticks.readable().await?;
             match self.ticks.try_read(&mut [0; size_of::<u64>()]) {
                 Ok(_) => return Ok(()),
-                // It was set anew since.
+                // The timer was stopped or restarted after it became ready.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
             }
