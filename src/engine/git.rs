@@ -14,6 +14,7 @@ mod commit;
 mod commit_notes;
 mod commit_records;
 mod config_programs;
+mod current_tree;
 mod error;
 mod excluded_paths;
 mod git_command;

@@ -84,8 +84,11 @@ impl GitRepository {
     }
 }
 
-/// Returns values that distinguish one version of a file from the next.
-fn file_version(path: &Path) -> Option<[i64; 5]> {
+/// Values that distinguish one version of a file from the next.
+pub(super) type FileVersion = [i64; 5];
+
+/// Returns the version of a file, or `None` where there is none.
+pub(super) fn file_version(path: &Path) -> Option<FileVersion> {
     let found = path.metadata().ok()?;
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     Some([
@@ -102,7 +105,7 @@ fn replace_index(
     index: &Path,
     lock: &Path,
     new: &Path,
-    version: &Option<[i64; 5]>,
+    version: &Option<FileVersion>,
 ) -> io::Result<IndexUpdateAttempt> {
     let bytes = fs::read(new)?;
     // This is git's own lock: while the file exists, no other git command writes the index.
@@ -125,7 +128,7 @@ fn move_into_place(
     bytes: &[u8],
     index: &Path,
     lock: &Path,
-    version: &Option<[i64; 5]>,
+    version: &Option<FileVersion>,
 ) -> io::Result<IndexUpdateAttempt> {
     // Another program wrote the index after it was copied; its changes must not be lost.
     if file_version(index) != *version {

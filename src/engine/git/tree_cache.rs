@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::TreeId;
+use super::current_tree::KeptIndex;
 use super::tree_snapshot::TreeChange;
 
 /// How many results of each kind are kept.
@@ -18,6 +19,7 @@ pub(super) type ReplacedContents = (TreeId, BTreeMap<PathBuf, Option<String>>);
 pub(super) struct TreeCache {
     pub(super) changes: RecentResults<(TreeId, TreeId), Arc<Vec<TreeChange>>>,
     pub(super) trees: RecentResults<ReplacedContents, TreeId>,
+    pub(super) last_index: Arc<Mutex<Option<KeptIndex>>>,
 }
 
 /// Results by what they were computed from, the newest last.

@@ -3,7 +3,7 @@
 //! Works on a copy of the index, so that the user's own index stays unchanged. Ignored files, the program's
 //! own folders and the content of nested repositories are not part of a tree.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,6 +68,7 @@ pub enum TreeChangeKind {
 }
 
 /// A private index that no other program sees; it is removed when this value is dropped.
+#[derive(Debug)]
 pub(super) struct PrivateIndex {
     folder: TempDir,
 }
@@ -215,52 +216,6 @@ impl GitRepository {
             .stdout_text()
             .await?;
         Ok(Some(TreeId(tree)))
-    }
-
-    /// Returns the whole work tree as it is now, including untracked files.
-    ///
-    /// # Errors
-    /// Git fails, or a file cannot be read.
-    pub async fn current_tree(&self) -> Result<TreeId, GitError> {
-        let index = PrivateIndex::copy_of(&self.git_dir.join("index"))?;
-        let index = &index.path();
-        let changed = self.changed_paths(index).await?;
-        if !changed.is_empty() {
-            self.update_index(index, &changed).await?;
-        }
-        self.remove_excluded_from_index(index).await?;
-        // Held: it writes the index, too, and so reads files again, through their filters, whose time says too little.
-        self.git_command(&["write-tree"])
-            .index_file(index)
-            .stdout_text()
-            .await
-            .map(TreeId)
-    }
-
-    /// Lists the paths whose content differs from an index, or that it does not contain.
-    async fn changed_paths(&self, index: &Path) -> Result<Vec<PathBuf>, GitError> {
-        let args = [
-            "ls-files",
-            "-z",
-            "-t",
-            "--modified",
-            "--deleted",
-            "--others",
-            "--exclude-standard",
-        ];
-        let output = self
-            .git_command(&args)
-            .index_file(index)
-            .stdout_bytes()
-            .await?;
-        // A trailing slash marks a repository inside this one: it manages its own files.
-        let paths: BTreeSet<PathBuf> = split_nul(&output)
-            .filter_map(|entry| entry.get(2..))
-            .filter(|path| !path.ends_with(b"/"))
-            .map(path_from_bytes)
-            .filter(|path| !self.is_excluded(path))
-            .collect();
-        Ok(paths.into_iter().collect())
     }
 
     /// Updates an index to the current state of these paths in the work tree; a missing path is removed from

@@ -305,6 +305,18 @@ async fn a_change_in_the_same_tick_as_the_index_is_seen() {
 }
 
 #[tokio::test]
+async fn a_change_right_after_a_reading_is_seen_by_the_next() {
+    let fixture = GitFixture::new();
+    let repository = fixture.repository().await;
+    for round in 0..20 {
+        let text = format!("{round:02}");
+        fixture.write("a", &text);
+        let tree = repository.current_tree().await.unwrap();
+        assert_eq!(listing(&fixture, &tree), format!("a={text} dir/b=b"));
+    }
+}
+
+#[tokio::test]
 async fn a_conflict_and_an_intent_to_add_do_not_hinder_a_snapshot() {
     let fixture = GitFixture::new();
     fixture.git("checkout -q -b other");
@@ -351,4 +363,30 @@ async fn much_that_is_new_is_stored_uncompressed_and_little_is_compressed() {
     fixture.write("much", &line.repeat(size / line.len()));
     let much = repository.snapshot("much").await.unwrap().tree;
     assert!(stored(&fixture, &much, "much") >= size - line.len());
+}
+
+#[tokio::test]
+async fn a_tree_that_is_read_again_is_the_one_that_a_first_reading_finds() {
+    let fixture = GitFixture::new();
+    let repository = fixture.repository().await;
+    let changes: [&dyn Fn(&GitFixture); 9] = [
+        &|_| {},
+        &|fixture| fixture.write("a", "changed"),
+        &|_| {},
+        &|fixture| fixture.write("new/file", "new"),
+        &|fixture| fixture.remove("dir/b"),
+        &|fixture| fixture.write("a", "CHANGED"),
+        &|fixture| fixture.write(".git/info/exclude", "new\n"),
+        &|fixture| {
+            fixture.git("add -f new/file");
+        },
+        &|fixture| fixture.write(".gitignore", "a\n"),
+    ];
+    for change in changes {
+        change(&fixture);
+        let again = repository.current_tree().await.unwrap();
+        let first = fixture.repository().await.current_tree().await.unwrap();
+        assert_eq!(listing(&fixture, &again), listing(&fixture, &first));
+        assert_eq!(again, first);
+    }
 }
