@@ -21,6 +21,7 @@ use super::bound_parts::describe_binding_changes;
 use super::event::Event;
 use super::event::tampering;
 use super::missing_part::describe_missing_parts;
+use super::phase::Phase;
 use super::plan_execution::StepAssessment;
 use super::question::CommitTarget;
 use super::receipt::{Receipt, TestOutcome};
@@ -254,7 +255,13 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             user(Message, "Asked for changes in the comments".to_owned())
         }
         Event::PhaseChanged { to, reason, .. } => {
-            let wording = EventWording::new(EventSpeaker::Program, Heading, to.label().to_owned());
+            // The answer to a review stands below the heading of the review.
+            let tone = if *to == Phase::Respond {
+                Minor
+            } else {
+                Heading
+            };
+            let wording = EventWording::new(EventSpeaker::Program, tone, to.label().to_owned());
             let reason = reason.iter().map(|reason| format!("Review {reason}"));
             Some(wording.with_detail(reason))
         }

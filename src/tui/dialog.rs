@@ -303,11 +303,34 @@ impl ChoiceDialog {
 
     /// Removes the lines that also stand in a tab, for when it is visible.
     #[must_use]
-    pub fn without_text_of_tab(mut self, tab: TabKind) -> Self {
-        let lines = std::mem::take(&mut self.tab_lines);
+    pub fn without_text_of_tab(self, tab: TabKind) -> Self {
+        let lines: Vec<usize> = self.lines_of_tab(tab).collect();
+        self.without_lines(&lines)
+    }
+
+    /// Removes the first line that also stands in a tab, and those that follow it without a gap.
+    #[must_use]
+    pub fn without_first_text_of_tab(self, tab: TabKind) -> Self {
+        let first = self.lines_of_tab(tab).next().unwrap_or_default();
+        let lines = self.lines_of_tab(tab).zip(first..);
+        let lines = lines.take_while(|(at, next)| at == next);
+        let lines: Vec<usize> = lines.map(|(at, _)| at).collect();
+        self.without_lines(&lines)
+    }
+
+    fn lines_of_tab(&self, tab: TabKind) -> impl Iterator<Item = usize> {
+        let lines = self.tab_lines.iter();
+        lines.filter_map(move |(at, of)| (*of == tab).then_some(*at))
+    }
+
+    fn without_lines(mut self, gone: &[usize]) -> Self {
         let mut at = 0..self.body.len();
         self.body
-            .retain(|_| at.next().is_some_and(|at| !lines.contains(&(at, tab))));
+            .retain(|_| at.next().is_some_and(|at| !gone.contains(&at)));
+        self.tab_lines.retain(|(at, _)| !gone.contains(at));
+        for (at, _) in &mut self.tab_lines {
+            *at -= gone.iter().filter(|gone| *gone < at).count();
+        }
         self
     }
 

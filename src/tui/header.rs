@@ -42,6 +42,13 @@ pub fn draw(
         height: 1,
         ..area
     };
+    let filled = Rect {
+        height: area.height.min(2),
+        ..area
+    };
+    frame
+        .buffer_mut()
+        .set_style(filled, theme::Surface::Panel.style());
     let views = match area.height {
         0 => return Vec::new(),
         1 => row(0),

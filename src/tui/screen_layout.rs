@@ -13,7 +13,7 @@ use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
 use super::composer::ComposerSpacing;
 use super::dialog::dialog_size::{
-    MAX_CHOICE_LEAD, TabReading, dialog_rows, least_chat_rows, short_label,
+    MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label, without_text_above,
 };
 use super::dialog::{ChoiceDialog, DialogFocus, DialogOrigin};
 use super::diff_view::draw_diff_panel;
@@ -36,10 +36,6 @@ use crate::domain::run::RunState;
 /// Below this window height, a dialog hides its choices while the user writes a text for it, and makes room
 /// for a chat that is scrolled up.
 const LOW_WINDOW_ROWS: u16 = 16;
-/// What header and footer take of a high window.
-const HEADER_AND_FOOTER_ROWS: usize = 5;
-/// How many rows may follow in the chat on what a dialog asks about: the end of the turn, and blank rows.
-const ROWS_AFTER_TEXT: usize = 4;
 
 /// From this window height on, a blank row stands above the dialog or the composer.
 const HIGH_WINDOW_ROWS: u16 = 30;
@@ -402,7 +398,8 @@ impl Screen {
                 );
                 frame.render_widget(waits, line);
             }
-            pager.draw(frame, area, keymap);
+            let margin = gutter(area.width).saturating_sub(1);
+            pager.draw(frame, inset(area, margin), keymap);
             return;
         }
         self.draw_tab(self.tabs.view.shown, frame, area, state, now);
@@ -505,20 +502,6 @@ impl Screen {
         shown.draw(frame, area, &context, now);
         let revision = shown.revision(&self.documents);
         self.tabs.view.record_seen(tab, revision);
-    }
-}
-
-/// Drops what was said last in the chat, if the window shows that much of it right above the dialog.
-fn without_text_above(sheet: ChoiceDialog, window: Rect) -> ChoiceDialog {
-    let (columns, height) = (usize::from(window.width), usize::from(window.height));
-    let less = sheet.clone().without_text_of_tab(TabKind::Chat);
-    let n_rows = less.preferred_rows(columns);
-    let n_dropped = sheet.preferred_rows(columns).saturating_sub(n_rows);
-    let n_chat = height.saturating_sub(HEADER_AND_FOOTER_ROWS + n_rows);
-    if n_dropped + ROWS_AFTER_TEXT <= n_chat.max(least_chat_rows(height)) {
-        less
-    } else {
-        sheet
     }
 }
 

@@ -36,6 +36,8 @@ pub enum ScrollAnchor {
 #[derive(Debug, Default)]
 pub struct ScrollView {
     lines: Vec<Line<'static>>,
+    /// The lines to copy instead; none where the shown ones are copied.
+    copied_lines: Vec<Line<'static>>,
     first_row: usize,
     height: usize,
     anchor: ScrollAnchor,
@@ -187,8 +189,11 @@ impl ScrollView {
 
     /// Returns all lines as text for copying.
     pub fn text(&self) -> String {
-        let lines = self
-            .lines
+        let lines = match self.copied_lines.as_slice() {
+            [] => &self.lines,
+            lines => lines,
+        };
+        let lines = lines
             .iter()
             .map(|line| line.to_string().trim_end().to_owned());
         lines.collect::<Vec<String>>().join("\n")
@@ -300,6 +305,11 @@ impl ScrollView {
     pub fn set_lines(&mut self, lines: Vec<Line<'static>>) {
         self.lines = lines;
         self.version += 1;
+    }
+
+    /// Sets the lines to copy where the shown ones stand side by side.
+    pub fn set_copied_lines(&mut self, lines: Vec<Line<'static>>) {
+        self.copied_lines = lines;
     }
 
     /// Returns the scroll position, for restoring it later.

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::ChoiceDialog;
+use crate::tui::tabs::TabKind;
 use crate::tui::text_wrap::text_width;
 use crate::tui::view_area::{gutter, inset};
 
@@ -10,6 +11,10 @@ use crate::tui::view_area::{gutter, inset};
 const MIN_BODY_ROWS: usize = 5;
 /// From which height on a dialog has a free row above its title.
 const MIN_ROWS_FOR_TOP_PADDING: usize = 30;
+/// What header and footer take of a high window.
+const HEADER_AND_FOOTER_ROWS: usize = 5;
+/// How many rows may follow in the chat on what a dialog asks about: the end of the turn, and blank rows.
+const ROWS_AFTER_TEXT: usize = 4;
 
 /// Whether the user reads a tab beside the dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +53,28 @@ pub fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> us
         2.min(height)
     } else {
         rows
+    }
+}
+
+/// Drops what also stands in the chat, if the window shows all of it right above the dialog; otherwise the first of
+/// several such texts alone, which the chat has last.
+pub fn without_text_above(sheet: ChoiceDialog, window: Rect) -> ChoiceDialog {
+    let (columns, height) = (usize::from(window.width), usize::from(window.height));
+    let wanted = sheet.preferred_rows(columns);
+    let is_above = |less: &ChoiceDialog, rows_after: usize| {
+        let n_rows = less.preferred_rows(columns);
+        let n_dropped = wanted.saturating_sub(n_rows);
+        let n_chat = height.saturating_sub(HEADER_AND_FOOTER_ROWS + n_rows);
+        n_dropped + rows_after <= n_chat.max(least_chat_rows(height))
+    };
+    let all = sheet.clone().without_text_of_tab(TabKind::Chat);
+    let first = sheet.clone().without_first_text_of_tab(TabKind::Chat);
+    if is_above(&all, ROWS_AFTER_TEXT) {
+        all
+    } else if first.body.len() > all.body.len() && is_above(&first, 0) {
+        first
+    } else {
+        sheet
     }
 }
 

@@ -1,6 +1,5 @@
 //! The strip of selectable diffs: `Changes  All  Step 1  Step 2  Plan`.
 
-use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::domain::diff_scope::DiffScope;
@@ -49,11 +48,7 @@ pub fn lay_out_strip(
         if n > from {
             spans.push(Span::raw(" ".repeat(GAP)));
         }
-        // As in the row of views, an underline tells the selected one where there are no colours.
-        let style = match n == at {
-            true => theme::STRONG.add_modifier(Modifier::UNDERLINED),
-            false => theme::PLAIN,
-        };
+        let style = if n == at { theme::PICKED } else { theme::PLAIN };
         let begins = spans.iter().map(|span| text_width(&span.content)).sum();
         places.push((begins, text_width(text), *scope));
         spans.push(Span::styled(text.clone(), style));

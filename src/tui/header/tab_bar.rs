@@ -1,7 +1,6 @@
 //! The names of the views with their counts, and a dot at those with new content.
 
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
 use ratatui::text::Span;
 
 use crate::domain::run::RunState;
@@ -62,6 +61,11 @@ fn lay_out_tabs(
 ) -> TabBar {
     let columns = usize::from(area.width);
     let margin = usize::from(gutter(area.width));
+    // The ground of the shown tab begins a column before its name.
+    let (margin, pad) = match margin {
+        0 => (0, ""),
+        1.. => (margin - 1, " "),
+    };
     let mut bar = TabBar {
         spans: vec![Span::raw(" ".repeat(margin))],
         columns: margin,
@@ -71,7 +75,7 @@ fn lay_out_tabs(
         let view = &screen.tabs.view;
         let page = screen.tabs.get(tab);
         let style = match (view.shown == tab, view.is_open(tab)) {
-            (true, _) => theme::STRONG.add_modifier(Modifier::UNDERLINED),
+            (true, _) => theme::PICKED,
             (false, true) => theme::PLAIN,
             (false, false) => theme::QUIET,
         };
@@ -82,18 +86,19 @@ fn lay_out_tabs(
             true => format!("{} ", tab.digit()),
             false => String::new(),
         };
-        let gap = if n == 0 { "" } else { "   " };
-        let (sign, sign_style) = match is_new {
+        let (gap, before) = if n == 0 { ("", pad) } else { (" ", " ") };
+        let (after, after_style) = match is_new {
             true => ("•", theme::RUNNING),
-            false => ("", theme::PLAIN),
+            false => (" ", style),
         };
         let name = format!("{}{count}", tab.title());
         let from = bar.columns + text_width(gap);
         for (text, style) in [
             (gap, theme::PLAIN),
+            (before, style),
             (&key, theme::KEY),
             (&name, style),
-            (sign, sign_style),
+            (after, after_style),
         ] {
             let text = truncate_to_columns(text, columns.saturating_sub(bar.columns));
             bar.columns += text_width(&text);

@@ -2,6 +2,7 @@
 
 mod child_table;
 mod discussion_rows;
+mod status_page;
 mod status_tab;
 mod status_tables;
 mod timeline_bars;
@@ -10,7 +11,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use status_page::{StatusPage, StatusSection};
 pub use status_tab::StatusTab;
+use status_tables::StatusTable;
 
 use crate::domain::findings::FindingStatus;
 use crate::domain::ids::UnixMillis;
@@ -87,10 +90,10 @@ fn draw(
         ..area
     };
     let columns = usize::from(area.width);
-    page.set_lines(match about.state {
-        Some(state) => lay_out(state, about, now, columns),
-        None => wrap_trusted_text("No run yet.", columns, theme::QUIET),
-    });
+    match about.state {
+        Some(state) => lay_out(state, about, now, columns).show_in(page),
+        None => page.set_lines(wrap_trusted_text("No run yet.", columns, theme::QUIET)),
+    }
     page.draw(frame, area);
 }
 
@@ -99,62 +102,64 @@ fn lay_out(
     about: StatusContext<'_>,
     now: UnixMillis,
     columns: usize,
-) -> Vec<Line<'static>> {
+) -> StatusPage {
     // Durations of a finished run end at its last event, not now.
     let last = state
         .course
         .last_event_at()
         .filter(|_| state.phase.is_final());
     let end = last.unwrap_or(now);
-    let mut lines = Vec::new();
-    let mut section = |title: &'static str, style: Style, body: Vec<Line<'static>>| {
-        if body.is_empty() {
-            return;
-        }
-        if !lines.is_empty() {
-            lines.push(Line::default());
-        }
-        lines.push(Line::styled(title, style));
-        lines.extend(body);
-    };
-    let rows = |rows: Vec<StatusRow>| rows.iter().flat_map(|row| row.lay_out(columns)).collect();
-    section("now", theme::STRONG, rows(now_rows(state, about, now)));
-    section("tasks", theme::STRONG, task_lines(state, end, columns));
-    section(
-        "discussions",
-        theme::STRONG,
-        rows(discussion_rows::discussion_rows(state, end)),
-    );
-    section(
-        "timeline",
-        theme::STRONG,
-        timeline_bars::timeline_lines(state, end, about.clock, columns),
-    );
-    section(
-        "reviews",
-        theme::STRONG,
-        status_tables::review_table(state, about.clock).lay_out(columns),
-    );
-    section(
-        "steps",
-        theme::STRONG,
-        status_tables::step_table(state, end).lay_out(columns),
-    );
-    section("checks", theme::STRONG, rows(check_rows(state)));
-    for role in [Role::Planner, Role::Reviewer] {
-        let body = match state.session(role) {
-            Some(session) => session_rows(state, role, session, about, now),
-            None => vec![plain_row("adapter", "none, the plan is not reviewed")],
-        };
-        // Agents have the same color here as in the chat.
-        section(role.name(), theme::role_style(role), rows(body));
+    let mut page = StatusPage::new(columns);
+    let half = page.pair_columns();
+    let clock = about.clock;
+    let table = |title, table: StatusTable| StatusSection::new(title, table.lay_out(columns));
+    let reviews = status_tables::review_table(state, clock);
+    let mut reviews = match page.has_pairs() {
+        true => reviews.without_columns(&["At", "Answers"]),
+        false => reviews,
     }
-    section(
-        "last turns",
-        theme::STRONG,
-        status_tables::turn_table(state, end, about.clock).lay_out(columns),
-    );
-    lines
+    .lay_out(half);
+    reviews.extend(lay_out_rows(&review_rows(state), half));
+    page.push_pair([
+        StatusSection::new("Run", lay_out_rows(&run_rows(state, about, now), half)),
+        StatusSection::new("Review", reviews),
+    ]);
+    page.push(StatusSection::new("Tasks", task_lines(state, end, columns)));
+    let discussions = discussion_rows::discussion_rows(state, end);
+    page.push(StatusSection::new(
+        "Discussions",
+        lay_out_rows(&discussions, columns),
+    ));
+    page.push(StatusSection::new(
+        "Timeline",
+        timeline_bars::timeline_lines(state, end, clock, columns),
+    ));
+    page.push(table("Steps", status_tables::step_table(state, end)));
+    page.push(StatusSection::new(
+        "Checks",
+        lay_out_rows(&check_rows(state), columns),
+    ));
+    page.push_pair([Role::Planner, Role::Reviewer].map(|role| {
+        let rows = match state.session(role) {
+            Some(session) => session_rows(state, role, session, about, now),
+            None => vec![plain_row("Adapter", "none, the plan is not reviewed")],
+        };
+        StatusSection {
+            // Agents have the same color here as in the chat.
+            style: theme::role_style(role),
+            is_agent: true,
+            ..StatusSection::new(labels::role_title(role), lay_out_rows(&rows, half))
+        }
+    }));
+    page.push(table(
+        "Last turns",
+        status_tables::turn_table(state, end, clock),
+    ));
+    page
+}
+
+fn lay_out_rows(rows: &[StatusRow], columns: usize) -> Vec<Line<'static>> {
+    rows.iter().flat_map(|row| row.lay_out(columns)).collect()
 }
 
 /// Renders the child sessions, and a hint to the command that manages them.
@@ -167,15 +172,21 @@ fn task_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'st
     lines
 }
 
-/// Describes what is left of the reviews: disputed, residual and rebutted findings, and files that were not opened.
+/// Describes the round, and what is left of the reviews: disputed, residual and rebutted findings, and files that were not opened.
 fn review_rows(state: &RunState) -> Vec<StatusRow> {
     let rebutted = state.findings.all().iter();
     let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
     let mut rows = Vec::new();
+    if state.iteration > 0 {
+        let end = state.describe_review_end();
+        let end = end.map_or(String::new(), |end| format!(" · {end}"));
+        let text = format!("{} of {}{end}", state.iteration, state.iteration_limit());
+        rows.push(plain_row("Reviews", &text));
+    }
     for (label, findings) in [
-        ("disputed", state.findings.disputed().collect::<Vec<_>>()),
-        ("residual", state.findings.residual().collect()),
-        ("rebutted", rebutted.collect()),
+        ("Disputed", state.findings.disputed().collect::<Vec<_>>()),
+        ("Residual", state.findings.residual().collect()),
+        ("Rebutted", rebutted.collect()),
     ] {
         let labels = std::iter::once(label).chain(std::iter::repeat(""));
         for (label, finding) in labels.zip(findings) {
@@ -183,30 +194,19 @@ fn review_rows(state: &RunState) -> Vec<StatusRow> {
         }
     }
     if let Some(unopened) = state.last_review().and_then(ReviewSpan::describe_unopened) {
-        rows.push(StatusRow::new("reviewer", &unopened, theme::WARNING));
+        rows.push(StatusRow::new("Reviewer", &unopened, theme::WARNING));
     }
     rows
 }
 
-fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<StatusRow> {
+fn run_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<StatusRow> {
     let clock = about.clock;
-    let mut rows = vec![plain_row(
-        "phase",
-        &format!(
-            "{} · {} · {}: {}",
-            state.phase.label(),
-            state.gate.label(),
-            state.mode.label(),
-            state.mode.describe()
-        ),
-    )];
-    if state.iteration > 0 {
-        let end = state.describe_review_end();
-        let end = end.map_or(String::new(), |end| format!(" · {end}"));
-        let text = format!("{} of {}{end}", state.iteration, state.iteration_limit());
-        rows.push(plain_row("review", &text));
-        rows.extend(review_rows(state));
-    }
+    let access = format!("{}: {}", state.mode.label(), state.mode.describe());
+    let mut rows = vec![
+        plain_row("Stage", state.phase.label()),
+        plain_row("Turns", state.gate.label()),
+        plain_row("Access", &access),
+    ];
     if let Some(running) = &state.running {
         let process = match &running.process {
             Some(process) => format!("process {}", process.pid),
@@ -218,38 +218,35 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
             running.order.purpose.describe_progress(),
             format_elapsed(running.started_at, now)
         );
-        rows.push(plain_row("turn", &text));
+        rows.push(plain_row("Turn", &text));
         let silent = about.silent.into_iter();
         rows.extend(silent.flat_map(|silent| silence_rows(silent, clock, now, about.interrupt)));
     }
     if let Some(text) = labels::describe_usage_limit(state, now, clock) {
-        rows.push(StatusRow::new("waits", &text, theme::WARNING));
+        rows.push(StatusRow::new("Waits", &text, theme::WARNING));
     }
     if let (Some(proofs), Some(head)) = (state.describe_proofs(), &state.receipt_head) {
         let head: String = head.as_str().chars().take(12).collect();
-        let text = format!("{proofs} · head of the receipts {head}");
         let style = match state.describe_unproven_steps() {
             Some(_) => theme::WARNING,
             None => theme::PLAIN,
         };
-        rows.push(StatusRow::new("proof", &text, style));
+        rows.push(StatusRow::new("Proof", &proofs, style));
         if let Some(unproven) = state.describe_unproven_steps() {
-            rows.push(StatusRow::new("unproven", &unproven, theme::WARNING));
+            rows.push(StatusRow::new("Unproven", &unproven, theme::WARNING));
         }
+        rows.push(plain_row("Receipts", &format!("head {head}")));
     }
     if state.failures > 0 {
         let text = format!("{} in a row", state.failures);
-        rows.push(StatusRow::new("failures", &text, theme::BAD));
+        rows.push(StatusRow::new("Failures", &text, theme::BAD));
     }
     if !about.instructions_note.is_empty() {
-        rows.push(plain_row("project", about.instructions_note));
+        rows.push(plain_row("Project", about.instructions_note));
     }
-    let run = format!(
-        "since {}, {}",
-        clock.time_with_minutes(state.created),
-        state.run
-    );
-    rows.push(plain_row("run", &run));
+    let since = clock.time_with_minutes(state.created);
+    rows.push(plain_row("Started", &since));
+    rows.push(plain_row("Run", state.run.as_str()));
     rows
 }
 
@@ -261,9 +258,9 @@ fn silence_rows(
 ) -> [StatusRow; 2] {
     let text = clock.localize_utc_times(&silent.describe(now));
     [
-        StatusRow::new("silence", &text, theme::WARNING),
+        StatusRow::new("Silence", &text, theme::WARNING),
         plain_row(
-            "you can",
+            "You can",
             &format!("interrupt it with {key}. Otherwise it runs until limits.turn_timeout"),
         ),
     ]
@@ -280,7 +277,7 @@ fn session_rows(
         Some(version) => version_label(&session.adapter, version),
         None => format!("{}, version not known yet", session.adapter),
     };
-    let mut rows = vec![plain_row("cli", &cli)];
+    let mut rows = vec![plain_row("CLI", &cli)];
     let all = state.course.role_usage(role);
     let used = if all.input_tokens > 0 {
         &all
@@ -292,21 +289,20 @@ fn session_rows(
     rows.extend(account_usage_rows(&session.plan, about.clock, now));
     let sandboxes = about.sandboxes.iter();
     for sandbox in sandboxes.filter(|sandbox| sandbox.adapter == session.adapter) {
-        rows.push(plain_row("sandbox", &sandbox.by_kernel));
+        rows.push(plain_row("Sandbox", &sandbox.by_kernel));
         let text = format!("checked by protocol only: {}", sandbox.by_protocol);
         rows.push(plain_row("", &text));
     }
     rows.extend(todo_rows(session));
     let id = session.external_id.as_deref().unwrap_or("not started yet");
-    let n = session.n_messages;
-    let messages = if n == 1 { "message" } else { "messages" };
-    rows.push(plain_row("session", &format!("{n} {messages}, {id}")));
+    rows.push(plain_row("Session", id));
+    rows.push(plain_row("Messages", &session.n_messages.to_string()));
     if let Some(from) = &session.moved_from {
         let text = format!("from {from}, continued here with a recovery prompt");
-        rows.push(StatusRow::new("moved", &text, theme::BAD));
+        rows.push(StatusRow::new("Moved", &text, theme::BAD));
     } else if session.degraded {
         let text = "The CLI lost the session once. It continued with a recovery prompt";
-        rows.push(StatusRow::new("degraded", text, theme::BAD));
+        rows.push(StatusRow::new("Degraded", text, theme::BAD));
     }
     rows
 }
@@ -320,7 +316,7 @@ fn todo_rows(session: &Session) -> Vec<StatusRow> {
             TodoStatus::InProgress => ("▸", theme::STRONG),
             TodoStatus::Completed => ("☑", theme::QUIET),
         };
-        let name = if n == 0 { "todos" } else { "" };
+        let name = if n == 0 { "Todos" } else { "" };
         StatusRow::new(name, &format!("{sign} {}", todo.content), style)
     });
     rows.collect()
@@ -340,7 +336,7 @@ fn usage_row(usage: &SessionUsage) -> Option<StatusRow> {
         format_tokens(usage.input_tokens),
         format_tokens(usage.output_tokens)
     );
-    Some(plain_row("used", &text))
+    Some(plain_row("Used", &text))
 }
 
 /// Renders how full the model's context is, if the CLI reports it.
@@ -351,7 +347,7 @@ fn context_row(usage: &SessionUsage) -> Option<StatusRow> {
             "{} tokens (the CLI does not report how full it is)",
             format_tokens(window)
         );
-        return Some(plain_row("context", &text));
+        return Some(plain_row("Context", &text));
     };
     let percent = used.min(window) * 100 / window;
     let text = format!(
@@ -360,7 +356,7 @@ fn context_row(usage: &SessionUsage) -> Option<StatusRow> {
         format_tokens(used),
         format_tokens(window)
     );
-    Some(StatusRow::new("context", &text, usage_style(percent)))
+    Some(StatusRow::new("Context", &text, usage_style(percent)))
 }
 
 /// Renders how much of the account's usage limits is used, and when they reset, if the CLI reports it.
@@ -386,7 +382,7 @@ fn account_usage_rows(
             None => String::new(),
         };
         let text = format!("{} {percent}%{span}{anew}", usage_bar(percent));
-        let name = if n == 0 { "limits" } else { "" };
+        let name = if n == 0 { "Limits" } else { "" };
         StatusRow::new(name, &text, usage_style(percent))
     };
     windows.iter().enumerate().map(row).collect()
@@ -413,11 +409,11 @@ fn check_rows(state: &RunState) -> Vec<StatusRow> {
     };
     match &execution.test {
         Some(test) => vec![plain_row(
-            "command",
+            "Command",
             &format!("{} ({})", test.command, test.origin.describe()),
         )],
         None => vec![StatusRow::new(
-            "command",
+            "Command",
             "none, nothing is tested",
             theme::BAD,
         )],
@@ -425,7 +421,7 @@ fn check_rows(state: &RunState) -> Vec<StatusRow> {
 }
 
 /// Column at which the text of a row starts.
-const TEXT_INDENT: usize = 11;
+const TEXT_INDENT: usize = 12;
 
 /// A name and its text.
 struct StatusRow {
@@ -444,7 +440,7 @@ impl StatusRow {
     }
 
     fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
-        let name = format!("  {:<9}", self.name);
+        let name = format!("  {:<1$}", self.name, TEXT_INDENT - 2);
         let spans = [
             Span::styled(name, theme::QUIET),
             Span::styled(self.text.as_str(), self.style),

@@ -475,7 +475,7 @@ fn what_is_in_front_is_copied_and_opened() {
     screen.show_text("t", "a long text");
     assert_eq!(copied(&mut screen, &["<c-y>"]), "[Copy(\"a long text\")]");
     let status = copied(&mut screen, &["<esc>", "5", "<c-y>"]);
-    assert!(status.contains("planner"), "{status}");
+    assert!(status.contains("Planner"), "{status}");
     let plan = copied(&mut screen, &["2", "<c-y>"]);
     assert!(plan.contains("test sum"), "{plan}");
 }

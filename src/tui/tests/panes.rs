@@ -718,7 +718,7 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
         []
     );
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    assert!(seen.contains("timeline"), "{seen}");
+    assert!(seen.contains("Timeline"), "{seen}");
     let diff = press(&mut screen, Some(&state), &["d"]);
     assert_eq!(diff, [Action::ShowDiff(DiffScope::All)]);
     let closed = press(&mut screen, Some(&state), &["q", "4", ".", " ", "<esc>"]);

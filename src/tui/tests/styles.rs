@@ -107,7 +107,7 @@ fn the_phase_and_the_roles_are_told_apart_in_every_theme() {
         screen.show_tab(TabKind::Status);
         let one = |screen: &mut Screen, text: &str| {
             let found = looks_of(screen, &state, text);
-            found.first().map(|looks| looks[0])
+            found.last().map(|looks| looks[0])
         };
         let (passed, present, to_come) = (
             one(screen, "✓ Plan"),
@@ -117,7 +117,7 @@ fn the_phase_and_the_roles_are_told_apart_in_every_theme() {
         assert!(passed.is_some() && present.is_some(), "{name}");
         assert!(passed != present && present != to_come, "{name}");
         assert_ne!(passed, to_come, "{name}");
-        let (planner, reviewer) = (one(screen, "planner"), one(screen, "reviewer"));
+        let (planner, reviewer) = (one(screen, "Planner"), one(screen, "Reviewer"));
         assert!(planner.is_some() && reviewer.is_some(), "{name}");
         assert!(name == "none" || planner != reviewer, "{name}");
     });

@@ -356,7 +356,10 @@ fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> 
     lines
 }
 
-/// Renders a fact and its details: folded, except the last line of details of a bad fact.
+/// How many lines of details a folded fact of a failure shows.
+const MAX_FAILURE_LINES: usize = 4;
+
+/// Renders a fact and its details: folded, except the last lines of details of a bad fact.
 fn fact_with_detail_lines(
     text: &str,
     tone: FactTone,
@@ -366,12 +369,9 @@ fn fact_with_detail_lines(
     let BlockLayoutOptions {
         columns, folding, ..
     } = look;
-    let (fold, below) = match folding {
-        FoldState::Folded => (
-            "▸ ",
-            more.lines().next_back().filter(|_| tone == FactTone::Bad),
-        ),
-        FoldState::Open => ("▾ ", None),
+    let fold = match folding {
+        FoldState::Folded => "▸ ",
+        FoldState::Open => "▾ ",
     };
     let room = columns.saturating_sub(text_width(fold));
     let mut lines = Vec::new();
@@ -380,13 +380,20 @@ fn fact_with_detail_lines(
         let spans = std::iter::once(Span::styled(lead, theme::QUIET)).chain(line.spans);
         lines.push(Line::from(spans.collect::<Vec<_>>()));
     }
-    if let Some(last) = below {
-        let last = truncate_to_columns(&format!("    {last}"), columns);
-        lines.push(Line::styled(last, theme::QUIET));
-    }
-    if folding == FoldState::Open {
-        let output = more.lines();
-        lines.extend(output.flat_map(|line| panel_lines(line, theme::QUIET, columns)));
+    match folding {
+        FoldState::Open => {
+            let output = more.lines();
+            lines.extend(output.flat_map(|line| panel_lines(line, theme::QUIET, columns)));
+        }
+        FoldState::Folded if tone == FactTone::Bad => {
+            let output = more.lines().rev().filter(|line| !line.trim().is_empty());
+            let last: Vec<&str> = output.take(MAX_FAILURE_LINES).collect();
+            let room = columns.saturating_sub(PANEL_INDENT + 2);
+            let rows = last.into_iter().rev();
+            let rows = rows.map(|line| truncate_to_columns(line, room));
+            lines.extend(rows.flat_map(|line| panel_lines(&line, theme::QUIET, columns)));
+        }
+        FoldState::Folded => {}
     }
     lines
 }

@@ -15,7 +15,7 @@ use crate::tui::labels::format_elapsed;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-const COLUMN_TITLES: &[&str] = &["given by", "agent", "cli", "time", "calls", "what"];
+const COLUMN_TITLES: &[&str] = &["Given by", "Agent", "CLI", "Time", "Calls", "What"];
 
 /// Returns the run's child sessions, each below the session that started it; empty if there are none.
 pub(super) fn child_table(state: &RunState, now: UnixMillis) -> StatusTable {

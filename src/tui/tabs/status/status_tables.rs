@@ -36,6 +36,17 @@ impl StatusTable {
         }
     }
 
+    /// Removes the columns with these titles.
+    pub fn without_columns(mut self, titles: &[&str]) -> Self {
+        for row in &mut self.rows {
+            let cells = row.iter_mut().zip(self.titles);
+            // A column without a text is left out.
+            let gone = cells.filter(|(_, title)| titles.contains(title));
+            gone.for_each(|((text, _), _)| text.clear());
+        }
+        self
+    }
+
     /// Lays the rows out; empty columns are left out, and the last column is cut.
     pub fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
         if self.rows.is_empty() {
@@ -88,7 +99,9 @@ fn table_line(row: &[(String, Style)], widths: &[usize], columns: usize) -> Line
 pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
     let rows = state.course.reviews().iter();
     StatusTable {
-        titles: &["#", "at", "verdict", "open", "new", "resolved", "answers"],
+        titles: &[
+            "Round", "At", "Verdict", "Open", "New", "Settled", "Answers",
+        ],
         rows: rows
             .map(|review| review_cells(review, state, clock))
             .collect(),
@@ -168,7 +181,7 @@ pub fn step_table(state: &RunState, now: UnixMillis) -> StatusTable {
         ]
     });
     StatusTable {
-        titles: &["step", "took", "commit", "tests", "fixes", "what"],
+        titles: &["Step", "Took", "Commit", "Tests", "Fixes", "What"],
         rows: match execution {
             Some(_) => rows.collect(),
             None => Vec::new(),
@@ -214,7 +227,7 @@ pub fn turn_table(state: &RunState, now: UnixMillis, clock: LocalClock) -> Statu
     let from = turns.len().saturating_sub(MAX_TURN_ROWS);
     let rows = turns.iter().skip(from);
     StatusTable {
-        titles: &["at", "who", "took", "tokens", "cost", "end", "what"],
+        titles: &["At", "Who", "Took", "Tokens", "Cost", "End", "What"],
         rows: rows.map(|turn| turn_cells(turn, now, clock)).collect(),
     }
 }

@@ -10,7 +10,7 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::RunTimeline;
 use crate::domain::turn::Role;
-use crate::tui::labels::{LocalClock, format_millis};
+use crate::tui::labels::{self, LocalClock, format_millis};
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
@@ -114,7 +114,7 @@ fn timeline_rows(state: &RunState, axis: &TimelineAxis, now: UnixMillis) -> Vec<
     let of_role = |role: Role| {
         let n = course.turn_count(role);
         TimelineRow {
-            name: role.name(),
+            name: labels::role_title(role),
             style: theme::role_style(role),
             full: '█',
             part: '▄',
@@ -138,7 +138,7 @@ fn timeline_rows(state: &RunState, axis: &TimelineAxis, now: UnixMillis) -> Vec<
     let mut rows = vec![of_role(Role::Planner)];
     rows.extend(state.reviewer.iter().map(|_| of_role(Role::Reviewer)));
     rows.push(TimelineRow {
-        name: "you",
+        name: "You",
         style: theme::YOU,
         full: '▒',
         part: '▒',
