@@ -26,6 +26,7 @@ use super::plan_execution::StepAssessment;
 use super::question::CommitTarget;
 use super::receipt::{Receipt, TestOutcome};
 use super::session::version_label;
+use super::step_result::StepResultKind;
 use super::task::{TaskOutcome, TaskResult};
 use super::turn::{MissingDocumentReason, Role, TurnOutcome};
 use crate::text::{clean_to_one_line, pluralize};
@@ -180,6 +181,14 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
         ),
         Event::LimitPassed { .. } => program(Quiet, "The usage limit has reset".to_owned()),
         Event::TurnEnded { result, .. } => match result {
+            // The agent is asked for it, which would look as if the turn was repeated.
+            TurnOutcome::Completed {
+                result: Some(result),
+                ..
+            } if result.kind == StepResultKind::Unstated => {
+                let text = "The turn ended without the result of its step";
+                program(Quiet, text.to_owned())
+            }
             TurnOutcome::Completed { .. } => None,
             TurnOutcome::Interrupted => program(Quiet, "Turn interrupted".to_owned()),
             TurnOutcome::Failed { kind, message, .. } => {
@@ -290,7 +299,7 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             Quiet,
             match &terms.commits {
                 CommitTarget::Off { reason } => format!("Commits are off: {reason}"),
-                CommitTarget::Current { branch } | CommitTarget::New { branch } => {
+                CommitTarget::Current { branch } | CommitTarget::New { branch, .. } => {
                     format!("Commits go to {branch}")
                 }
             },

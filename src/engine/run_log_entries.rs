@@ -85,7 +85,7 @@ fn describe_commits(target: &CommitTarget) -> String {
     match target {
         CommitTarget::Off { reason } => format!("commits are off ({reason})"),
         CommitTarget::Current { branch } => format!("commits go to {branch}"),
-        CommitTarget::New { branch } => format!("commits go to the new branch {branch}"),
+        CommitTarget::New { branch, .. } => format!("commits go to the new branch {branch}"),
     }
 }
 

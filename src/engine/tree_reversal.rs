@@ -216,7 +216,7 @@ async fn reverted_commit_tree(
 
 async fn check_commit_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), String> {
     let branch = match terms {
-        CommitTarget::Current { branch } | CommitTarget::New { branch } => branch,
+        CommitTarget::Current { branch } | CommitTarget::New { branch, .. } => branch,
         CommitTarget::Off { .. } => return Ok(()),
     };
     match git

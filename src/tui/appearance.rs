@@ -102,8 +102,6 @@ pub struct ScreenSettings {
     pub repository: String,
     /// The checked-out branch, if there is one.
     pub branch: Option<String>,
-    /// The branch that was checked out before the run created its own; the run's commits are merged into it.
-    pub base_branch: Option<String>,
     /// Set when the screen may only read the run.
     pub read_only: Option<ReadOnlyStatus>,
     pub theme: ColorTheme,

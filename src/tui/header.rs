@@ -75,7 +75,7 @@ pub fn draw(
 pub fn shown_branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<&'a str> {
     let execution = state.and_then(|state| state.execution.as_ref());
     match execution.map(|execution| &execution.commits) {
-        Some(CommitTarget::Current { branch } | CommitTarget::New { branch }) => Some(branch),
+        Some(CommitTarget::Current { branch } | CommitTarget::New { branch, .. }) => Some(branch),
         Some(CommitTarget::Off { .. }) | None => screen.settings.branch.as_deref(),
     }
 }

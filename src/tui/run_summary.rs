@@ -132,9 +132,11 @@ fn describe_results(state: &RunState) -> Vec<(String, Style)> {
     said.extend(describe_tests(&execution.done));
     if let Some(proofs) = state.describe_proofs() {
         let text = format!("{proofs}: agent-collab verify checks it");
+        let mut words = execution.done.iter().map(StepRecord::proof_word);
         said.push(match state.describe_unproven_steps() {
             Some(_) => (format!("■ {text}"), theme::WARNING),
-            None => (format!("✓ {text}"), theme::GOOD),
+            None if words.any(|word| word != "waived") => (format!("✓ {text}"), theme::GOOD),
+            None => (format!("■ {text}"), theme::PLAIN),
         });
     }
     said.extend(describe_unchanged_steps(&execution.done));
@@ -150,13 +152,15 @@ fn describe_results(state: &RunState) -> Vec<(String, Style)> {
 /// Returns the command that merges the commits into the branch that was checked out before.
 pub(super) fn merge_command(settings: &ScreenSettings, state: &RunState) -> Option<String> {
     let execution = state.execution.as_ref()?;
-    let CommitTarget::New { branch } = &execution.commits else {
+    let CommitTarget::New { branch, from } = &execution.commits else {
         return None;
     };
-    let before = settings.base_branch.as_deref();
-    let before = before.filter(|before| before != branch);
     count_commits(execution).checked_sub(1)?;
-    Some(match before {
+    // Merged into itself a branch stays as it is.
+    if from.is_none() && settings.branch.as_ref() == Some(branch) {
+        return None;
+    }
+    Some(match from {
         Some(before) => format!(
             "git switch {} && git merge {}",
             to_one_line(before),
@@ -175,7 +179,7 @@ fn describe_commits(execution: &PlanExecution) -> String {
     let n = pluralize(count_commits(execution), "commit");
     match &execution.commits {
         CommitTarget::Off { .. } => "no commits".to_owned(),
-        CommitTarget::Current { branch } | CommitTarget::New { branch } => {
+        CommitTarget::Current { branch } | CommitTarget::New { branch, .. } => {
             format!("{n} on {}", to_one_line(branch))
         }
     }

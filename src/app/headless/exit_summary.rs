@@ -61,7 +61,7 @@ pub fn summarize_finished_run(state: &RunState, log: &str) -> String {
         .count();
     let place = match &execution.commits {
         CommitTarget::Off { .. } => "commits are off".to_owned(),
-        CommitTarget::Current { branch } | CommitTarget::New { branch } => {
+        CommitTarget::Current { branch } | CommitTarget::New { branch, .. } => {
             format!("{} on {branch}", pluralize(commits, "commit"))
         }
     };

@@ -171,7 +171,7 @@ fn run_branch(chain: &StoredChain) -> Option<&str> {
     let execution: &PlanExecution = chain.state.as_ref()?.execution.as_ref()?;
     match &execution.commits {
         CommitTarget::Off { .. } => None,
-        CommitTarget::Current { branch } | CommitTarget::New { branch } => Some(branch),
+        CommitTarget::Current { branch } | CommitTarget::New { branch, .. } => Some(branch),
     }
 }
 

@@ -27,7 +27,7 @@ use tokio::time::Instant;
 use crate::app::remote_control::halt_reason;
 use crate::app::startup::LockedProject;
 use crate::domain::event::Event;
-use crate::domain::question::{CommitTarget, QuestionKind};
+use crate::domain::question::QuestionKind;
 use crate::domain::reversal_plan::ReversalPreview;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
@@ -347,13 +347,6 @@ impl RunSession {
 
     /// Shows the branch that is checked out.
     fn on_branch(&mut self, branch: Option<String>) {
-        let execution = self.state().and_then(|state| state.execution.as_ref());
-        let is_of_run = execution.is_some_and(|execution| {
-            matches!(&execution.commits, CommitTarget::New { branch: new } if branch.as_ref() == Some(new))
-        });
-        if !is_of_run {
-            self.settings.base_branch = branch.clone();
-        }
         self.settings.branch = branch;
         self.screen.on_settings(self.settings.clone());
     }

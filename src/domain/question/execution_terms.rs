@@ -66,7 +66,7 @@ impl ExecutionTerms {
         let commits = match &self.commits {
             CommitTarget::Off { reason } => format!("No commits: {reason}"),
             CommitTarget::Current { branch } => format!("Commits go to {branch}"),
-            CommitTarget::New { branch } => format!("Commits go to the new branch {branch}"),
+            CommitTarget::New { branch, .. } => format!("Commits go to the new branch {branch}"),
         };
         let (yours, left) = LeftoverFiles::partition_paths(self.left.as_ref(), &self.dirty);
         let told = |n: usize, whose: &str| match n {
@@ -116,5 +116,26 @@ pub enum CommitTarget {
     /// On the branch that is checked out.
     Current { branch: String },
     /// On a new branch.
-    New { branch: String },
+    New {
+        branch: String,
+        /// The branch that was checked out before; `None` with a detached HEAD, and in old logs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+    },
+}
+
+impl CommitTarget {
+    /// Returns whether commits that were approved to go here may go to `other`. Old approvals do not say from which
+    /// branch a new one is made.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::New { branch, from: None },
+                Self::New {
+                    branch: of_other, ..
+                },
+            ) => branch == of_other,
+            _ => self == other,
+        }
+    }
 }

@@ -165,6 +165,7 @@ impl RepositorySurveyor {
     async fn commit_target(&self, git: &GitRepository) -> Result<CommitTarget, GitError> {
         let head = git.head().await?;
         let default = git.default_branch().await?;
+        let from = head.branch_name().map(str::to_owned);
         let stays = match (head, self.branch_choice) {
             (GitHead::Branch { name, commit: None }, _)
             | (GitHead::Branch { name, .. }, BranchChoice::Current) => Some(name),
@@ -177,6 +178,7 @@ impl RepositorySurveyor {
             Some(branch) => CommitTarget::Current { branch },
             None => CommitTarget::New {
                 branch: git.free_branch_name(&self.slug).await?,
+                from,
             },
         })
     }
@@ -192,7 +194,7 @@ impl RepositorySurveyor {
                 "the test command changed since it was approved; check it and approve again";
             return Ok(refusal_event(reason.to_owned()));
         }
-        if now.commits != approved.commits {
+        if !approved.commits.covers(&now.commits) {
             let reason = "the branch changed since it was approved; check it and approve again";
             return Ok(refusal_event(reason.to_owned()));
         }
@@ -212,10 +214,12 @@ impl RepositorySurveyor {
                 terms: now,
             });
         };
-        let base = git.head().await?.commit().map(|commit| commit.0.clone());
+        let head = git.head().await?;
+        let base = head.commit().map(|commit| commit.0.clone());
+        let from = head.branch_name().map(str::to_owned);
         let commits = match git.enter_branch(self.branch_choice, &self.slug).await? {
             RunBranch::Stayed(branch) => CommitTarget::Current { branch },
-            RunBranch::Created(branch) => CommitTarget::New { branch },
+            RunBranch::Created(branch) => CommitTarget::New { branch, from },
         };
         Ok(Event::ExecutionEntered {
             base,

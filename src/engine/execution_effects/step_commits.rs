@@ -209,7 +209,7 @@ async fn check_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), S
     let is_approved = match (&head, terms) {
         (
             GitHead::Branch { name, .. },
-            CommitTarget::Current { branch } | CommitTarget::New { branch },
+            CommitTarget::Current { branch } | CommitTarget::New { branch, .. },
         ) => name == branch,
         (GitHead::Detached { .. }, _) | (_, CommitTarget::Off { .. }) => false,
     };

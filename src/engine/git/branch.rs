@@ -40,6 +40,14 @@ pub enum GitHead {
 }
 
 impl GitHead {
+    /// Returns the short name of the branch, if HEAD is on one.
+    pub fn branch_name(&self) -> Option<&str> {
+        match self {
+            Self::Branch { name, .. } => Some(name),
+            Self::Detached { .. } => None,
+        }
+    }
+
     /// Returns the last commit, if there is one.
     pub fn commit(&self) -> Option<&CommitId> {
         match self {

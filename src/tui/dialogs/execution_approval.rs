@@ -255,7 +255,7 @@ fn describe_commits(terms: &CommitTarget) -> String {
                 "Branch  {branch} (current), one commit per step. For a new branch, use `git switch` first"
             )
         }
-        CommitTarget::New { branch } => format!("Branch  {branch} (new), one commit per step"),
+        CommitTarget::New { branch, .. } => format!("Branch  {branch} (new), one commit per step"),
     }
 }
 

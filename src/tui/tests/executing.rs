@@ -332,7 +332,7 @@ fn the_approval_of_an_edit_shows_its_lines_and_why_before_anything_of_gits() {
     let whole = drawn(&mut screen, (120, 50), Some(&state));
     assert!(whole.contains("NOTES.md  new  +30 −0"), "{whole}");
     assert!(
-        whole.contains("+line 30 中文") && !whole.contains("@@"),
+        whole.contains("30 + line 30 中文") && !whole.contains("@@"),
         "{whole}"
     );
 }
@@ -346,6 +346,7 @@ fn done() -> RunState {
     execution.current = None;
     execution.commits = CommitTarget::New {
         branch: "agent-collab/that-goes-on-and-on-rewrite-the-whole-parser".to_owned(),
+        from: Some("main".to_owned()),
     };
     state
 }

@@ -242,7 +242,6 @@ pub fn screen() -> Screen {
     let mut screen = Screen::new(ScreenSettings {
         repository: format!("~/{}", path("计算器")),
         branch: Some(path("分支")),
-        base_branch: Some(path("主")),
         ..settings()
     });
     for (n, event) in story().iter().enumerate() {

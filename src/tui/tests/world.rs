@@ -54,7 +54,6 @@ pub fn settings() -> ScreenSettings {
         demo: false,
         repository: "~/src/calculator".to_owned(),
         branch: Some("main".to_owned()),
-        base_branch: Some("main".to_owned()),
         read_only: None,
         theme: crate::tui::ColorTheme::default(),
         utc_offset: 3_600,
@@ -174,6 +173,7 @@ fn execution() -> PlanExecution {
         allowed_entry_points: Vec::new(),
         commits: CommitTarget::New {
             branch: "agent-collab/sum".to_owned(),
+            from: Some("main".to_owned()),
         },
         base: None,
         pre_dirty: Vec::new(),
@@ -578,6 +578,7 @@ fn terms() -> ExecutionTerms {
         }),
         commits: CommitTarget::New {
             branch: "agent-collab/sum".to_owned(),
+            from: Some("main".to_owned()),
         },
         dirty: vec!["notes.txt".to_owned()],
         left: None,

@@ -51,7 +51,6 @@ impl RunSession {
             .and_then(GitRepository::branch_from_head_file);
         let is_known = branch.is_some();
         self.settings = ScreenSettings {
-            base_branch: branch.clone(),
             branch,
             confirm_enter: found.loaded.config.workflow.confirm_enter,
             shows_prompt: found.loaded.config.screen.prompt == PromptDisplay::Preview,
