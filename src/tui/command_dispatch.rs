@@ -278,8 +278,11 @@ impl Screen {
             None => {
                 let text = sheet.to_text();
                 let (title, text) = sheet.full_text.unwrap_or((sheet.title, text));
-                // The user decides about this text, so it is shown raw: rendered Markdown leaves characters out.
-                TextPager::new(&title, &text, PagerFormat::Plain)
+                match sheet.edit {
+                    Some(edit) => TextPager::from_edit(&title, &text, sheet.body, edit),
+                    // The user decides about this text, so it is shown raw: rendered Markdown leaves characters out.
+                    None => TextPager::new(&title, &text, PagerFormat::Plain),
+                }
             }
         };
         self.open_pager(pager.for_dialog(&sheet.id))

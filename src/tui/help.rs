@@ -129,7 +129,7 @@ fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) 
 fn screen_notes(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     let told = [
         format!(
-            "A thick frame marks what needs you. Its last line says what Enter does. Letters are commands \
+            "A bar and a ground of its own mark what needs you. Letters are commands \
             only while you are not writing: {} leaves the composer, {} returns to it. Click a hint to press its \
             key. Click a choice to select it, click again to choose it. Hold Shift and drag to select text, or \
             press {} to give the mouse to the terminal. `agent-collab keys` prints these keys in the form that \

@@ -126,8 +126,12 @@ impl Screen {
             }
             None => Rect::default(),
         };
-        // In a high window a blank row lies between the tab and what stands below it.
-        if frame.area().height >= HIGH_WINDOW_ROWS && !is_whole {
+        // In a high window a blank row lies between the tab and what stands below it, and always below the card that ends a
+        // run, which has the same ground.
+        let ends_in_card = self.tabs.view.shown == TabKind::Chat
+            && self.tabs.chat.transcript.has_run_summary()
+            && frame.area().height >= LOW_WINDOW_ROWS;
+        if (frame.area().height >= HIGH_WINDOW_ROWS || ends_in_card) && !is_whole {
             split_bottom(&mut rest, 1);
         }
         self.hit_areas = ScreenHitAreas {

@@ -63,7 +63,9 @@ const MAX_LISTED_RUNS: usize = 5;
 
 const ABOUT_TEXT: &str = "One agent plans, the other reviews, you approve.";
 const SAFETY_TEXT: &str = "Nothing runs until you say so.";
-const DEMO_TEXT: &str = "  `agent-collab demo` needs none of this: no model, no key, no network";
+const TIP_TEXT: &str = " plays a full run with scripted agents. No key needed.";
+const DEMO_COMMAND: &str = "agent-collab demo";
+const DEMO_TEXT: &str = " needs none of this: no model, no key, no network";
 const FIRST_STEPS: [&str; 3] = [
     "Describe the goal in a sentence or a page. The planner asks about open points.",
     "Confirm the goal. Send each turn yourself, or switch to Auto.",
@@ -132,6 +134,9 @@ impl WelcomePage<'_> {
         parts.push(recent_run_lines(runs, columns));
         if (!is_low || missing.is_empty()) && !self.has_unfinished_run {
             parts.push(first_step_lines(columns));
+        }
+        if runs.is_empty() && missing.is_empty() {
+            parts.push(wrap_spans(&tip_line().spans, columns, 2));
         }
         let mut lines = Vec::new();
         let mut of_runs = 0..0;
@@ -229,6 +234,15 @@ fn first_step_lines(columns: usize) -> Vec<Line<'static>> {
     numbered.flatten().collect()
 }
 
+fn tip_line() -> Line<'static> {
+    Line::from(vec![
+        Span::styled("● ", theme::KEY),
+        Span::styled("Tip  ", theme::STRONG),
+        Span::styled(DEMO_COMMAND, theme::CODE),
+        Span::styled(TIP_TEXT, theme::QUIET),
+    ])
+}
+
 /// Returns the missing requirements with their remedies, then what is available.
 fn requirement_lines(
     ready: &[String],
@@ -244,7 +258,11 @@ fn requirement_lines(
         .any(|one| one.severity == RequirementSeverity::Blocking)
     {
         lines.extend(wrap_spans(
-            &[Span::styled(DEMO_TEXT, theme::QUIET)],
+            &[
+                Span::raw("  "),
+                Span::styled(DEMO_COMMAND, theme::CODE),
+                Span::styled(DEMO_TEXT, theme::QUIET),
+            ],
             columns,
             2,
         ));

@@ -17,9 +17,11 @@ use crate::tui::view_area::{split_bottom, split_top};
 use crate::tui::{clickable_keys, fuzzy_picker, popup};
 
 const MAX_COLUMNS: u16 = 64;
-const MAX_ROWS: u16 = 28;
-/// Below this window height, the palette has only what is typed and the entries.
-const LOW_WINDOW_ROWS: u16 = 30;
+const MAX_ROWS: u16 = 24;
+/// From this window height on, the palette has a title.
+const MIN_ROWS_FOR_TITLE: u16 = 20;
+/// From this window height on, it also says what the selected entry does.
+const MIN_ROWS_FOR_ABOUT: u16 = 30;
 /// The columns of the keys, at the right.
 const KEY_COLUMNS: usize = 9;
 /// How many rows the description of the selected entry has.
@@ -51,21 +53,23 @@ impl PaletteLine {
 /// How the palette divides its rows and columns.
 struct PaletteGrid {
     area: Rect,
-    /// Whether it has a title and a description.
-    is_high: bool,
+    has_title: bool,
+    /// Whether it says what the selected entry does.
+    has_about: bool,
     /// The blank columns at the left of a text, the first ones for the sign of the selected entry, and at its right.
     margins: (usize, usize),
 }
 
 impl PaletteGrid {
     fn new(window: Rect, n_lines: usize) -> Self {
-        let is_high = window.height >= LOW_WINDOW_ROWS;
-        let (most, rest) = if is_high {
-            // Title, letters, description, and blank rows between.
-            (MAX_ROWS.min(window.height - 2), 7 + ABOUT_ROWS)
-        } else {
+        let has_title = window.height >= MIN_ROWS_FOR_TITLE;
+        let has_about = window.height >= MIN_ROWS_FOR_ABOUT;
+        // Title, letters and description have a blank row each.
+        let rest = 4 + 2 * usize::from(has_title) + (1 + ABOUT_ROWS) * usize::from(has_about);
+        let most = match has_title {
+            true => MAX_ROWS.min(window.height - 4),
             // The footer stays visible.
-            (window.height.saturating_sub(1).max(3).min(window.height), 4)
+            false => window.height.saturating_sub(1).max(3).min(window.height),
         };
         let wanted = u16::try_from(n_lines.max(1) + rest).unwrap_or(u16::MAX);
         let width = window.width.min(MAX_COLUMNS);
@@ -77,7 +81,8 @@ impl PaletteGrid {
                 width,
                 height: most.min(wanted),
             },
-            is_high,
+            has_title,
+            has_about,
             margins: if width < MAX_COLUMNS { (2, 0) } else { (3, 3) },
         }
     }
@@ -105,9 +110,11 @@ impl CommandPalette {
         let lines = palette_lines(&entries, now);
         let grid = PaletteGrid::new(frame.area(), lines.len());
         let mut rest = popup::draw(frame, grid.area, "", theme);
-        if grid.is_high {
+        if grid.has_title {
             let title = grid.text_area(split_top(&mut rest, 2));
             draw_title(frame, title);
+        }
+        if grid.has_about {
             let about = split_bottom(&mut rest, ABOUT_ROWS + 1);
             let chosen = entries.get(self.chosen);
             draw_about(frame, grid.text_area(about), chosen);

@@ -27,7 +27,7 @@ pub(super) fn build_dialog(
     // Some messages already tell the user to log in.
     if *kind == TurnFailureKind::Login && !message.contains("login") {
         let way_out = format!(
-            "Log in to {adapter} in another terminal, then press R. `agent-collab doctor` shows the command."
+            "Log in to {adapter} in another terminal, then try again. `agent-collab doctor` shows the command."
         );
         sheet = sheet.with_text(&way_out, theme::PLAIN);
     }

@@ -371,7 +371,7 @@ fn a_failed_login_names_a_way_out() {
     let state = asking(Phase::WritePlan, kind);
     let seen = drawn(&mut not_writing(), (120, 40), Some(&state));
     assert!(
-        seen.contains("Log in to codex in another terminal, then press R"),
+        seen.contains("Log in to codex in another terminal, then try again"),
         "{seen}"
     );
 }

@@ -9,7 +9,7 @@ use ratatui::widgets::Paragraph;
 
 use super::{
     ABOUT_TEXT, MAX_LISTED_RUNS, SAFETY_TEXT, WelcomeInfo, WelcomePage, first_step_lines,
-    remedy_lines, sort_by_severity, title_line,
+    remedy_lines, sort_by_severity, tip_line, title_line,
 };
 use crate::domain::phase::Phase;
 use crate::tui::read_only::RunListEntry;
@@ -29,7 +29,6 @@ const MIN_BLANK_ROWS: u16 = 4;
 const HEAD_ROWS: u16 = 3;
 /// Between the composer and what is below it.
 const GAP_ROWS: u16 = 2;
-const TIP_TEXT: &str = "`agent-collab demo` plays a full run with scripted agents. No key needed.";
 
 /// Where the parts of the page stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,11 +112,7 @@ fn below_lines(info: &WelcomeInfo) -> (Vec<Line<'static>>, Vec<usize>) {
     let rows = (n_above + 1..=n_above + n_runs).collect();
     if info.runs.is_empty() {
         lines.push(Line::default());
-        lines.push(Line::from(vec![
-            Span::styled("● ", theme::KEY),
-            Span::styled("Tip  ", theme::STRONG),
-            Span::styled(TIP_TEXT, theme::QUIET),
-        ]));
+        lines.push(tip_line());
     }
     (lines, rows)
 }
