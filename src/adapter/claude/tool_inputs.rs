@@ -127,8 +127,8 @@ pub fn proposed_changes(tool: &str, input: &Value, root: &Path) -> Vec<FileChang
         return Vec::new();
     };
     let edits = match tool {
-        "Edit" => TextEdit::parse(input).into_iter().collect(),
-        "MultiEdit" => TextEdit::parse_all(input),
+        "Edit" => StringReplacement::parse(input).into_iter().collect(),
+        "MultiEdit" => StringReplacement::parse_all(input),
         "Write" => {
             let diff = string_field(input, "content").unwrap_or_default();
             let (kind, diff) = (FileChangeKind::Add, diff.to_owned());
@@ -136,7 +136,7 @@ pub fn proposed_changes(tool: &str, input: &Value, root: &Path) -> Vec<FileChang
         }
         "NotebookEdit" => {
             let new = string_field(input, "new_source");
-            new.map(TextEdit::insertion).into_iter().collect()
+            new.map(StringReplacement::insertion).into_iter().collect()
         }
         _not_an_edit => return Vec::new(),
     };
@@ -157,14 +157,14 @@ pub fn proposed_changes(tool: &str, input: &Value, root: &Path) -> Vec<FileChang
 
 /// A text that takes the place of another one.
 #[derive(Debug, Clone, Copy)]
-struct TextEdit<'a> {
+struct StringReplacement<'a> {
     old: &'a str,
     new: &'a str,
     /// Whether every occurrence is replaced, not the only one.
     is_everywhere: bool,
 }
 
-impl<'a> TextEdit<'a> {
+impl<'a> StringReplacement<'a> {
     fn parse(input: &'a Value) -> Option<Self> {
         Some(Self {
             old: string_field(input, "old_string")?,
@@ -192,7 +192,7 @@ impl<'a> TextEdit<'a> {
 }
 
 /// Returns a text after edits; `None` where one of them does not fit it, or fits it at several places.
-fn apply_edits(text: &str, edits: &[TextEdit<'_>]) -> Option<String> {
+fn apply_edits(text: &str, edits: &[StringReplacement<'_>]) -> Option<String> {
     let mut text = text.to_owned();
     for edit in edits {
         text = match text.matches(edit.old).take(2).count() {

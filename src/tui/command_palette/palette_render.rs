@@ -66,10 +66,11 @@ impl PaletteGrid {
         let has_about = window.height >= MIN_ROWS_FOR_ABOUT;
         // Title, letters and description have a blank row each.
         let rest = 4 + 2 * usize::from(has_title) + (1 + ABOUT_ROWS) * usize::from(has_about);
-        let most = match has_title {
-            true => MAX_ROWS.min(window.height - 4),
+        let most = if has_title {
+            MAX_ROWS.min(window.height - 4)
+        } else {
             // The footer stays visible.
-            false => window.height.saturating_sub(1).max(3).min(window.height),
+            window.height.saturating_sub(1).max(3).min(window.height)
         };
         let wanted = u16::try_from(n_lines.max(1) + rest).unwrap_or(u16::MAX);
         let width = window.width.min(MAX_COLUMNS);

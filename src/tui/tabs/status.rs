@@ -114,11 +114,12 @@ fn lay_out(
     let clock = about.clock;
     let table = |title, table: StatusTable| StatusSection::new(title, table.lay_out(columns));
     let reviews = status_tables::review_table(state, clock);
-    let mut reviews = match page.has_pairs() {
-        true => reviews.without_columns(&["At", "Answers"]),
-        false => reviews,
-    }
-    .lay_out(half);
+    let reviews = if page.has_pairs() {
+        reviews.without_columns(&["At", "Answers"])
+    } else {
+        reviews
+    };
+    let mut reviews = reviews.lay_out(half);
     reviews.extend(lay_out_rows(&review_rows(state), half));
     page.push_pair([
         StatusSection::new("Run", lay_out_rows(&run_rows(state, about, now), half)),

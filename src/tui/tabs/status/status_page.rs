@@ -41,9 +41,10 @@ impl StatusSection {
 
     /// Lays the section out on a ground of its own.
     fn into_card(self, columns: usize, n_rows: usize) -> Vec<Line<'static>> {
-        let bar = match self.is_agent {
-            true => Span::styled("▎", self.style),
-            false => Span::raw(" "),
+        let bar = if self.is_agent {
+            Span::styled("▎", self.style)
+        } else {
+            Span::raw(" ")
         };
         let heading = self.heading();
         let rows = [Line::default(), heading].into_iter();
@@ -90,9 +91,10 @@ impl StatusPage {
 
     /// Returns how wide the lines of a section in a pair may be.
     pub(super) fn pair_columns(&self) -> usize {
-        match self.has_pairs() {
-            true => self.card_columns() + ROW_INDENT.len() - CARD_MARGINS,
-            false => self.columns,
+        if self.has_pairs() {
+            self.card_columns() + ROW_INDENT.len() - CARD_MARGINS
+        } else {
+            self.columns
         }
     }
 
