@@ -139,7 +139,7 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     terminal.type_keys("u");
     terminal.wait_for("Is this the goal");
     terminal.type_keys("5");
-    terminal.wait_for("AGENTS.md: sent to the agents, as you chose");
+    terminal.wait_for("AGENTS.md: sent to the agents");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     assert!(was_sent(&world, "Be-brief-everywhere."));
@@ -147,7 +147,7 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     let mut terminal = world.open(&["--config", &config.to_string_lossy(), "--resume"]);
     terminal.wait_for("Is this the goal");
     terminal.type_keys("5");
-    terminal.wait_for("AGENTS.md: sent to the agents, as you chose");
+    terminal.wait_for("AGENTS.md: sent to the agents");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();

@@ -343,7 +343,7 @@ impl MessageTranslator {
             tool: tool_inputs::tool_kind(&name),
             title: tool_inputs::call_title(&name, input),
         };
-        let changes = tool_inputs::proposed_changes(&name, input, &self.cwd);
+        let changes = tool_inputs::proposed_changes(&name, input);
         let mut told = vec![TranslatorOutput::Event(started)];
         if !changes.is_empty() {
             told.push(TranslatorOutput::Event(AdapterEvent::FilesChanged {

@@ -1,9 +1,8 @@
 //! Reads the inputs of `claude`'s tools: their kind, what they touch, and the file changes they carry.
 //!
-//! A diff is made from the file as it is now. Where that cannot be read, or does not contain what the input replaces, the
-//! diff shows only what the input contains, without line numbers.
+//! A diff made from an input shows only the part that the input contains, because the file itself is not read. It has no
+//! line numbers, which would be those of the part.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -121,102 +120,26 @@ fn grep_scope(input: &Value) -> SearchScope {
     scope
 }
 
-/// Returns the changes that an editing call would make to files below `root`; of files elsewhere, what its input shows.
-pub fn proposed_changes(tool: &str, input: &Value, root: &Path) -> Vec<FileChange> {
+/// Returns the changes that an editing call would make, as far as its input shows them.
+pub fn proposed_changes(tool: &str, input: &Value) -> Vec<FileChange> {
     let Some(path) = edited_path(input) else {
         return Vec::new();
     };
-    let edits = match tool {
-        "Edit" => StringReplacement::parse(input).into_iter().collect(),
-        "MultiEdit" => StringReplacement::parse_all(input),
-        "Write" => {
-            let diff = string_field(input, "content").unwrap_or_default();
-            let (kind, diff) = (FileChangeKind::Add, diff.to_owned());
-            return vec![FileChange { path, kind, diff }];
-        }
-        "NotebookEdit" => {
-            let new = string_field(input, "new_source");
-            new.map(StringReplacement::insertion).into_iter().collect()
-        }
+    let (kind, diff) = match tool {
+        "Write" => (
+            FileChangeKind::Add,
+            string_field(input, "content").map(str::to_owned),
+        ),
+        "Edit" => (FileChangeKind::Update, edit_diff(input)),
+        "MultiEdit" => (FileChangeKind::Update, multi_edit_diff(input)),
+        "NotebookEdit" => (FileChangeKind::Update, notebook_cell_diff(input)),
         _not_an_edit => return Vec::new(),
     };
-    let current = read_text_below(root, &path);
-    let edited = current.and_then(|text| Some((apply_edits(&text, &edits)?, text)));
-    let diff = match edited {
-        Some((edited, text)) => numbered_diff(&text, &edited),
-        None => {
-            let parts = edits.iter();
-            parts
-                .map(|edit| unnumbered_diff(edit.old, edit.new))
-                .collect()
-        }
-    };
-    let kind = FileChangeKind::Update;
-    vec![FileChange { path, kind, diff }]
-}
-
-/// A text that takes the place of another one.
-#[derive(Debug, Clone, Copy)]
-struct StringReplacement<'a> {
-    old: &'a str,
-    new: &'a str,
-    /// Whether every occurrence is replaced, not the only one.
-    is_everywhere: bool,
-}
-
-impl<'a> StringReplacement<'a> {
-    fn parse(input: &'a Value) -> Option<Self> {
-        Some(Self {
-            old: string_field(input, "old_string")?,
-            new: string_field(input, "new_string")?,
-            is_everywhere: input.get("replace_all").and_then(Value::as_bool) == Some(true),
-        })
-    }
-
-    fn parse_all(input: &'a Value) -> Vec<Self> {
-        let edits = input.get("edits").and_then(Value::as_array);
-        edits
-            .into_iter()
-            .flatten()
-            .filter_map(Self::parse)
-            .collect()
-    }
-
-    fn insertion(new: &'a str) -> Self {
-        Self {
-            old: "",
-            new,
-            is_everywhere: false,
-        }
-    }
-}
-
-/// Returns a text after edits; `None` where one of them does not fit it, or fits it at several places.
-fn apply_edits(text: &str, edits: &[StringReplacement<'_>]) -> Option<String> {
-    let mut text = text.to_owned();
-    for edit in edits {
-        text = match text.matches(edit.old).take(2).count() {
-            _ if edit.old.is_empty() => return None,
-            1 => text.replacen(edit.old, edit.new, 1),
-            2 if edit.is_everywhere => text.replace(edit.old, edit.new),
-            _ => return None,
-        };
-    }
-    Some(text)
-}
-
-/// Reads a text file, at most [`MAX_DIFF_BYTES`] long, that is really below a folder. Hidden files are not read: the diff is
-/// recorded, and they hold secrets.
-fn read_text_below(root: &Path, path: &Path) -> Option<String> {
-    let file = root.join(path).canonicalize().ok()?;
-    let below = file.strip_prefix(root.canonicalize().ok()?).ok()?;
-    let is_hidden = |part: &OsStr| part.as_encoded_bytes().starts_with(b".");
-    let found = file.metadata().ok()?;
-    let is_small = usize::try_from(found.len()).is_ok_and(|n_bytes| n_bytes <= MAX_DIFF_BYTES);
-    if below.iter().any(is_hidden) || !found.is_file() || !is_small {
-        return None;
-    }
-    std::fs::read_to_string(file).ok()
+    vec![FileChange {
+        path,
+        kind,
+        diff: diff.unwrap_or_default(),
+    }]
 }
 
 /// Returns the change that was made, with its real position in the file, if the tool's result contains it.
@@ -287,19 +210,23 @@ fn edited_path(input: &Value) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-/// Makes a diff whose numbers are those of the lines in the file.
-fn numbered_diff(old: &str, new: &str) -> String {
-    if old.len() + new.len() > MAX_DIFF_BYTES {
-        return unnumbered_diff(old, new);
-    }
-    TextDiff::from_lines(old, new)
-        .unified_diff()
-        .missing_newline_hint(false)
-        .to_string()
+fn edit_diff(input: &Value) -> Option<String> {
+    Some(line_diff(
+        string_field(input, "old_string")?,
+        string_field(input, "new_string")?,
+    ))
 }
 
-/// Makes a diff of parts of a file.
-fn unnumbered_diff(old: &str, new: &str) -> String {
+fn multi_edit_diff(input: &Value) -> Option<String> {
+    let edits = input.get("edits")?.as_array()?;
+    Some(edits.iter().filter_map(edit_diff).collect())
+}
+
+fn notebook_cell_diff(input: &Value) -> Option<String> {
+    string_field(input, "new_source").map(|source| line_diff("", source))
+}
+
+fn line_diff(old: &str, new: &str) -> String {
     let line = |sign: &str, line: &str| format!("{sign}{}\n", line.trim_end_matches('\n'));
     if old.len() + new.len() > MAX_DIFF_BYTES {
         let removed = old.lines().map(|text| line("-", text));
@@ -329,20 +256,14 @@ mod tests {
     use super::*;
 
     fn check(tool: &str, input: &Value) -> String {
-        check_below(Path::new("/nowhere"), tool, input)
-    }
-
-    fn check_below(root: &Path, tool: &str, input: &Value) -> String {
-        let shown = proposed_changes(tool, input, root)
-            .into_iter()
-            .map(|change| {
-                format!(
-                    "{:?} {}\n{}",
-                    change.kind,
-                    change.path.display(),
-                    change.diff
-                )
-            });
+        let shown = proposed_changes(tool, input).into_iter().map(|change| {
+            format!(
+                "{:?} {}\n{}",
+                change.kind,
+                change.path.display(),
+                change.diff
+            )
+        });
         shown.collect()
     }
 
@@ -355,42 +276,6 @@ mod tests {
         -y = 2
         +y = 3
         "#);
-    }
-
-    #[test]
-    fn an_edit_of_a_file_shows_its_lines_with_their_numbers() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("r");
-        std::fs::create_dir(&root).unwrap();
-        let lines: String = (1..=9).map(|n| format!("line {n}\n")).collect();
-        std::fs::write(root.join("a"), &lines).unwrap();
-        std::fs::write(folder.path().join("outside"), "line 5\n").unwrap();
-        let edit = |path: &str, old: &str, new: &str| {
-            let input = json!({"file_path": path, "old_string": old, "new_string": new});
-            check_below(&root, "Edit", &input)
-        };
-        insta::assert_snapshot!(edit("a", "line 5", "five"), @"
-        Update a
-        @@ -2,7 +2,7 @@
-         line 2
-         line 3
-         line 4
-        -line 5
-        +five
-         line 6
-         line 7
-         line 8
-        ");
-        // It is there several times, not at all, or not below the folder.
-        for (path, old) in [("a", "line"), ("a", "line 10"), ("../outside", "line 5")] {
-            let shown = edit(path, old, "five");
-            assert_eq!(shown, format!("Update {path}\n-{old}\n+five\n"));
-        }
-        let every = json!({"file_path": "a", "old_string": "line", "new_string": "row", "replace_all": true});
-        let shown = check_below(&root, "Edit", &every);
-        assert!(shown.contains("@@ -1,9 +1,9 @@\n-line 1\n"), "{shown}");
-        std::fs::write(root.join(".env"), "A=1\nB=2\n").unwrap();
-        assert_eq!(edit(".env", "B=2", "B=3"), "Update .env\n-B=2\n+B=3\n");
     }
 
     #[test]

@@ -215,3 +215,20 @@ fn wherever_the_log_is_cut_into_pages_the_folds_are_the_same() {
         }
     }
 }
+
+#[test]
+fn paths_in_a_row_of_reads_are_shortened_once_the_repository_is_known() {
+    let mut screen = not_writing();
+    let events: Vec<Event> = ["/src/calculator/a.rs", "/src/calculator/b.rs"]
+        .into_iter()
+        .flat_map(read)
+        .collect();
+    let seen = told(&mut screen, &events, 120);
+    assert!(seen.contains("→ Read 2 files  /src/"), "{seen}");
+    screen.on_settings(crate::tui::ScreenSettings {
+        repository: "/src/calculator".to_owned(),
+        ..settings()
+    });
+    let seen = told(&mut screen, &[], 120);
+    assert!(seen.contains("→ Read 2 files  a.rs, b.rs"), "{seen}");
+}

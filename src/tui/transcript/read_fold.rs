@@ -64,6 +64,18 @@ impl ReadFold {
         fold
     }
 
+    /// Removes a folder from the beginning of its names; returns whether one had it.
+    pub(super) fn relativize_paths(&mut self, root: &str) -> bool {
+        let mut differs = false;
+        for name in &mut self.names {
+            if let Some(below) = name.strip_prefix(root) {
+                *name = below.to_owned();
+                differs = true;
+            }
+        }
+        differs
+    }
+
     /// Renders its row: how many files and searches, and as many names as fit.
     pub(super) fn line(&self, columns: usize) -> Line<'static> {
         let sign = match (self.folding, self.n_files) {

@@ -410,7 +410,11 @@ impl TranscriptBlock {
             }
             _ => false,
         };
-        if differs {
+        let is_in_fold = match &mut self.reads {
+            Some(fold) if !root.is_empty() => fold.relativize_paths(root),
+            _ => false,
+        };
+        if differs || is_in_fold {
             self.layout = BlockLayout::default();
         }
     }
