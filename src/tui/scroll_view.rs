@@ -304,6 +304,7 @@ impl ScrollView {
     /// Replaces the lines; the scroll position stays.
     pub fn set_lines(&mut self, lines: Vec<Line<'static>>) {
         self.lines = lines;
+        self.copied_lines.clear();
         self.version += 1;
     }
 

@@ -173,7 +173,8 @@ fn task_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'st
     lines
 }
 
-/// Describes the round, and what is left of the reviews: disputed, residual and rebutted findings, and files that were not opened.
+/// Describes the round, and what is left of the reviews: disputed, residual and rebutted findings, and files that were
+/// not opened.
 fn review_rows(state: &RunState) -> Vec<StatusRow> {
     let rebutted = state.findings.all().iter();
     let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
