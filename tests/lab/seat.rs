@@ -161,7 +161,19 @@ impl Seat {
         }
     }
 
-    /// Kills the program itself.
+    /// Ends the program as a closing terminal does: it stops everything that it started, and so leaves nothing.
+    pub fn end(mut self) {
+        let pid = Pid::from_raw(self.child.id().cast_signed());
+        kill(pid, Signal::SIGTERM).expect("the program runs");
+        let deadline = Instant::now() + PATIENCE;
+        while self.child.try_wait().expect("the program's status").is_none() {
+            assert!(Instant::now() < deadline, "the program does not end");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Kills the program itself. A sandbox that it was setting up at that moment can wait for ever for its dead
+    /// parent, until the next start of the program ends it.
     pub fn kill(mut self) {
         let pid = Pid::from_raw(self.child.id().cast_signed());
         kill(pid, Signal::SIGKILL).expect("the program runs");

@@ -67,7 +67,7 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     seat.press("y", |text| !text.contains("Allow this edit?"));
     seat.wait_until("the run is done", || world.state()["phase"] == "DONE");
     seat.see(&shot("done"), &["Run finished"]);
-    seat.kill();
+    seat.end();
     let log = world.log();
     assert_answered(&world, vendor, &log);
     world.note_log(notes, &log);

@@ -70,7 +70,7 @@ fn play(notes: &mut Notes, vendor: Vendor) {
         let state = world.state();
         state["cycle"] == 2 && state["phase"] == "APPROVED"
     });
-    seat.kill();
+    seat.end();
     let log = world.log();
     assert_eq!(of_kind(&log, "agent.asked.pending").count(), 2);
     assert_eq!(of_kind(&log, "task.sent_on").count(), 1);

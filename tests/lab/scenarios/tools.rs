@@ -314,7 +314,7 @@ fn plan_again(notes: &mut Notes, vendor: Vendor) {
         let state = world.state();
         state["cycle"] == 2 && state["phase"] == "APPROVED"
     });
-    seat.kill();
+    seat.end();
     let log = world.log();
     assert_eq!(of_kind(&log, "plan.entered").count(), 1);
     let told = world.server.bodies(vendor).join("\n");
