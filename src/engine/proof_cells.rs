@@ -119,7 +119,6 @@ impl StepProver {
             seen_trees: run.seen_trees.clone(),
             alone: BTreeSet::new(),
             copy_prepared: Arc::default(),
-            ready_copy: None,
             step,
             progress: Some(run.inputs.clone()),
             commands: parse_commands(test.commands_for(&[])),
@@ -208,18 +207,28 @@ impl StepProver {
         Ok(prover)
     }
 
-    /// Runs the new tests on the new code.
+    /// Runs the new tests on the new code, and does something else as soon as they run.
     ///
     /// # Errors
     /// The run is being stopped, or a copy cannot be prepared.
-    pub(in crate::engine) async fn run_green(
+    pub(in crate::engine) async fn run_green<T>(
         &self,
         span: &StepTreePair,
         paths: &[String],
+        other: impl Future<Output = T>,
         cancel: &CancellationToken,
-    ) -> Result<Receipt, TestRunError> {
+    ) -> Result<(Receipt, T), TestRunError> {
         let step = self.with_commands_for(span, Vec::new()).await?;
-        step.run_green_cell(span, paths, cancel).await
+        let green = step.run_green_cell(span, paths, cancel);
+        tokio::pin!(green);
+        let (receipt, done) = tokio::select! {
+            receipt = &mut green => (receipt?, other.await),
+            () = step.cells.copy_prepared.notified() => {
+                let (receipt, done) = tokio::join!(green, other);
+                (receipt?, done)
+            }
+        };
+        Ok((receipt, done))
     }
 
     async fn run_green_cell(
@@ -228,21 +237,32 @@ impl StepProver {
         paths: &[String],
         cancel: &CancellationToken,
     ) -> Result<Receipt, TestRunError> {
-        let divided = self.divide_trees(span.clone(), &self.tests);
+        let divide = || self.divide_trees(span.clone(), &self.tests);
         let new = (ProofCell::Green, &span.after);
-        let (trees, cells, before, mut green);
-        if self.scope == ProofScope::StepTests {
-            trees = divided.await?;
-            (cells, before) = (self.step_cells(&trees), &span.before);
-            green = cells.run_cell(new.0, new.1, cancel).await?;
-        } else {
-            (cells, before) = match (self.scope, &self.suite.start) {
-                (ProofScope::StepTestsAndSuite, Some(start)) => (self.suite_cells(), start),
-                _ => (self.cells.clone(), &span.before),
-            };
-            // What the later cells need is made meanwhile.
-            (trees, green) = tokio::try_join!(divided, cells.run_cell(new.0, new.1, cancel))?;
-        }
+        let mut divided = None;
+        let (cells, before) = match (self.scope, &self.suite.start) {
+            (ProofScope::StepTests, _) => {
+                let trees = divided.insert(divide().await?);
+                (self.step_cells(trees), &span.before)
+            }
+            (ProofScope::StepTestsAndSuite, Some(start)) => (self.suite_cells(), start),
+            _ => (self.cells.clone(), &span.before),
+        };
+        // What the later cells need is made while the tests run. What fails is tried again below, and says why.
+        let prepare_red = async {
+            if divided.is_none() {
+                divided = divide().await.ok();
+            }
+            if let Some(trees) = divided.as_ref().filter(|trees| trees.red != trees.old) {
+                cells.lay_copy_down(ProofCell::Red, &trees.red).await;
+            }
+        };
+        let run = ProofRun::Cell(new.0);
+        let mut green = cells.run_beside(run, new, prepare_red, cancel).await?;
+        let trees = match divided {
+            Some(trees) => trees,
+            None => divide().await?,
+        };
         if green.fails_without_a_test() {
             // The machine may have been short of something while the tests were built.
             green = cells.run_cell(new.0, new.1, cancel).await?;

@@ -45,9 +45,9 @@ impl CleanCopyTest<'_> {
             self.git.store_snapshot(&name, now.clone()).await?;
             find_entry_points(self.git, command, self.before, &now, initial_code).await
         };
-        let green = self.prover.run_green(&span, self.paths, cancel);
-        let (receipt, entry_points) = tokio::join!(green, beside);
-        let (receipt, entry_points) = (receipt?, entry_points?);
+        let green = self.prover.run_green(&span, self.paths, beside, cancel);
+        let (receipt, entry_points) = green.await?;
+        let entry_points = entry_points?;
         Ok(Event::TestsRan {
             step: self.step,
             receipt,

@@ -18,7 +18,7 @@ use crate::domain::receipt_chain::CheckLink;
 use crate::domain::step_proof::{CellRun, ProofCell};
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
 use crate::engine::EngineInput;
-use crate::engine::git::{CleanTreeFolder, GitRepository, MissingContent, TreeId};
+use crate::engine::git::{CleanTreeFolder, GitRepository, TreeId};
 use crate::engine::receipt_writer::ReceiptWriter;
 use crate::engine::sandbox::{self, CleanCopyMounts, CommandReach};
 use crate::engine::test_runner::{
@@ -58,8 +58,6 @@ pub(in crate::engine) struct CellRunner {
     pub(super) alone: BTreeSet<TestIdentity>,
     /// Notified when the copy of a cell is prepared and its tests start.
     pub(super) copy_prepared: Arc<Notify>,
-    /// The copy that was laid down for the one cell that is run next.
-    pub(super) ready_copy: Option<ReadyCopy>,
     /// Who hears which run starts and ends; `None` where nobody watches.
     pub(super) progress: Option<mpsc::Sender<EngineInput>>,
 }
@@ -79,14 +77,6 @@ pub(in crate::engine) struct FinishedCell {
     pub(in crate::engine) is_reused: bool,
     /// The hash of the environment that it ran in.
     pub(super) environment: Sha256,
-}
-
-/// A copy in which nothing ran since it was laid down.
-#[derive(Debug, Clone)]
-pub(super) struct ReadyCopy {
-    slot: PathBuf,
-    tree: TreeId,
-    missing: Vec<MissingContent>,
 }
 
 /// A copy that is ready for a test run.
@@ -236,11 +226,9 @@ impl CellRunner {
         }
         let slot = self.place.join(slot_name(cell));
         let folder = CleanTreeFolder::new(slot.clone());
-        // A command before this one may have changed the copy.
-        let is_first = self.commands.first() == Some(command);
-        let is_ready = |copy: &&ReadyCopy| is_first && copy.slot == slot && copy.tree == *tree;
-        let missing = match self.ready_copy.as_ref().filter(is_ready) {
-            Some(copy) => copy.missing.clone(),
+        let ready = self.seen_trees.take_ready(&slot, tree);
+        let missing = match ready.filter(|_| folder.files().is_dir()) {
+            Some(missing) => missing,
             None => self.git.lay_down_tree(tree, &folder).await?,
         };
         let Some(command) = &self.narrow(command, &folder.files()) else {
@@ -288,18 +276,39 @@ impl CellRunner {
         })
     }
 
-    /// Lays the copy of a later cell down, in a place that the running one does not use. `None` where that fails: the
-    /// cell tries it again and says why.
-    pub(super) async fn lay_copy_down(&self, cell: ProofCell, tree: &TreeId) -> Option<ReadyCopy> {
+    /// Runs the tests of a cell, and does something else while they run; not at all where they do not.
+    ///
+    /// # Errors
+    /// The run is being stopped, or a copy cannot be prepared.
+    pub(super) async fn run_beside(
+        &self,
+        run: ProofRun,
+        (cell, tree): (ProofCell, &TreeId),
+        other: impl Future<Output = ()>,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedCell, TestRunError> {
+        let mut cells = self.clone();
+        cells.copy_prepared = Arc::default();
+        let run = cells.run_as(run, cell, tree, cancel);
+        tokio::pin!(run);
+        tokio::select! {
+            ended = &mut run => ended,
+            () = cells.copy_prepared.notified() => {
+                self.copy_prepared.notify_one();
+                tokio::join!(run, other).0
+            }
+        }
+    }
+
+    /// Lays the copy of a later cell down, in a place that the running one does not use. Where that fails, the cell tries
+    /// it again and says why.
+    pub(super) async fn lay_copy_down(&self, cell: ProofCell, tree: &TreeId) {
         let slot = self.place.join(slot_name(cell));
         let folder = CleanTreeFolder::new(slot.clone());
-        let laid = self.git.lay_down_tree(tree, &folder).await;
-        let tree = tree.clone();
-        laid.ok().map(|missing| ReadyCopy {
-            slot,
-            tree,
-            missing,
-        })
+        let _replaced = self.seen_trees.take_ready(&slot, tree);
+        if let Ok(missing) = self.git.lay_down_tree(tree, &folder).await {
+            self.seen_trees.keep_ready(slot, tree.clone(), missing);
+        }
     }
 
     /// Returns the command for the selected tests of a copy; `None` where the copy has none of their files.

@@ -108,7 +108,6 @@ impl CheckRerunner {
             seen_trees: SeenTrees::default(),
             alone: BTreeSet::new(),
             copy_prepared: Arc::default(),
-            ready_copy: None,
             step: 0,
             selection: Vec::new(),
             progress: None,

@@ -1,17 +1,15 @@
 //! Runs the four cells of a step, and gives what they report to the comparison.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::cell_runner::{CellRunner, FinishedCell, ReadyCopy};
+use super::cell_runner::{CellRunner, FinishedCell};
 use super::cell_trees::StepTrees;
 use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::proof_progress::ProofRun;
 use crate::domain::step_proof::{CellReports, ProofCell, StepProof};
 use crate::domain::test_report::TestReport;
-use crate::engine::git::TreeId;
 use crate::engine::test_runner::TestRunError;
 
 impl CellRunner {
@@ -27,7 +25,6 @@ impl CellRunner {
     ) -> Result<BTreeMap<ProofCell, FinishedCell>, TestRunError> {
         let needs_red = matches!(plan.claim, ProofClaim::TestFirst(_) | ProofClaim::Unnamed);
         let mut ran: BTreeMap<ProofCell, FinishedCell> = BTreeMap::new();
-        let mut cells = self.clone();
         for (cell, tree) in [
             (ProofCell::Baseline, &trees.old),
             (ProofCell::Green, &trees.new),
@@ -48,38 +45,16 @@ impl CellRunner {
                     ProofCell::Red if needs_red => ProofRun::ExpectedRed,
                     cell => ProofRun::Cell(cell),
                 };
-                cells.copy_prepared = Arc::default();
-                let next = (cell == ProofCell::Red && trees.kept != trees.new)
-                    .then_some((ProofCell::Kept, &trees.kept));
-                let (ended, ready) = cells.run_before(run, cell, tree, next, cancel).await?;
-                ran.insert(cell, ended);
-                cells.ready_copy = ready;
+                let prepare_kept = async {
+                    if cell == ProofCell::Red && trees.kept != trees.new {
+                        self.lay_copy_down(ProofCell::Kept, &trees.kept).await;
+                    }
+                };
+                let ended = self.run_beside(run, (cell, tree), prepare_kept, cancel);
+                ran.insert(cell, ended.await?);
             }
         }
         Ok(ran)
-    }
-
-    /// Runs a cell, and lays the copy of the next one down while the tests run.
-    async fn run_before(
-        &self,
-        run: ProofRun,
-        cell: ProofCell,
-        tree: &TreeId,
-        next: Option<(ProofCell, &TreeId)>,
-        cancel: &CancellationToken,
-    ) -> Result<(FinishedCell, Option<ReadyCopy>), TestRunError> {
-        let run = self.run_as(run, cell, tree, cancel);
-        let Some((next_cell, next_tree)) = next else {
-            return Ok((run.await?, None));
-        };
-        tokio::pin!(run);
-        tokio::select! {
-            ended = &mut run => Ok((ended?, None)),
-            () = self.copy_prepared.notified() => {
-                let (ended, ready) = tokio::join!(run, self.lay_copy_down(next_cell, next_tree));
-                Ok((ended?, ready))
-            }
-        }
     }
 }
 
