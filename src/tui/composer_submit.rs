@@ -436,7 +436,11 @@ impl Screen {
             true => self.describe_enter(state),
             false => {
                 let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
-                format!("Press {key} to write, / for commands")
+                let what = match state {
+                    Some(state) if state.phase == Phase::Done => "write the next goal",
+                    _ => "write",
+                };
+                format!("Press {key} to {what}, / for commands")
             }
         };
         let columns = TextComposer::text_columns(area.width);

@@ -11,6 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::Screen;
+use super::markdown::to_plain_line;
 use super::tabs::TabKind;
 use super::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
 use super::theme;
@@ -90,7 +91,7 @@ fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line
     let goal = state.and_then(|state| state.goal.as_ref());
     let title = goal.map_or_else(
         || concat!("agent-collab  ", env!("CARGO_PKG_VERSION")).to_owned(),
-        |goal| to_one_line(&goal.title),
+        |goal| to_plain_line(&goal.title),
     );
     let margin = usize::from(gutter(u16::try_from(columns).unwrap_or(u16::MAX)));
     let columns = columns.saturating_sub(2 * margin);

@@ -7,13 +7,14 @@ mod code_highlight;
 mod inline_style;
 mod markdown_table;
 
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::text_wrap::{text_width, wrap_spans};
-use super::theme;
+use super::diff_row::fill_row;
+use super::text_wrap::{text_width, to_one_line, wrap_spans};
+use super::theme::{self, Surface};
 pub use code_highlight::HighlightLanguage;
-pub use inline_style::style_inline;
+pub use inline_style::{style_code, style_inline};
 
 /// Renders Markdown and keeps the state between lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,9 +49,8 @@ impl MarkdownRenderer {
                 && trimmed.trim_end() == marks
                 && marks.starts_with(&open.marks)
             {
-                let end = Line::styled(format!("{}└", " ".repeat(open.margin)), theme::QUIET);
                 self.fence = None;
-                return vec![end];
+                return Vec::new();
             }
             // The indentation of a list is not part of the code.
             let lead = line.len() - trimmed.len();
@@ -59,10 +59,8 @@ impl MarkdownRenderer {
             spans.extend(open.language.highlight_line(code, base));
             let lead = code.len() - code.trim_start().len();
             let columns = columns.saturating_sub(open.margin);
-            return indent_lines(
-                continue_code_bar(wrap_spans(&spans, columns, lead + 2)),
-                open.margin,
-            );
+            let lines = continue_code_bar(wrap_spans(&spans, columns, lead + 2));
+            return code_rows(lines, columns, open.margin);
         }
         if marks.len() >= 3 {
             let info = trimmed.trim_start_matches(['`', '~']).trim();
@@ -72,9 +70,13 @@ impl MarkdownRenderer {
                 margin,
                 language: HighlightLanguage::from_info(info),
             });
-            let head = format!("┌ {info}");
-            let head = [Span::styled(head.trim_end().to_owned(), theme::QUIET)];
-            return indent_lines(wrap_spans(&head, columns.saturating_sub(margin), 2), margin);
+            if info.is_empty() {
+                return Vec::new();
+            }
+            let columns = columns.saturating_sub(margin);
+            let head = [Span::styled(format!("│ {info}"), theme::QUIET)];
+            let lines = continue_code_bar(wrap_spans(&head, columns, 2));
+            return code_rows(lines, columns, margin);
         }
         lay_out_prose_line(line, columns, base)
     }
@@ -150,12 +152,16 @@ impl MarkdownRenderer {
 /// From this many rows on, a growing table is not laid out again with each row.
 const MAX_GROWING_TABLE_ROWS: usize = 200;
 
-/// Indents lines by a margin.
-fn indent_lines(mut lines: Vec<Line<'static>>, margin: usize) -> Vec<Line<'static>> {
-    for line in lines.iter_mut().filter(|_| margin > 0) {
-        line.spans.insert(0, Span::raw(" ".repeat(margin)));
-    }
-    lines
+/// Sets the lines of a code block on their ground, and indents them.
+fn code_rows(lines: Vec<Line<'static>>, columns: usize, margin: usize) -> Vec<Line<'static>> {
+    let rows = lines.into_iter().map(|line| {
+        let mut row = fill_row(line, columns, Surface::Panel.style());
+        if margin > 0 {
+            row.spans.insert(0, Span::raw(" ".repeat(margin)));
+        }
+        row
+    });
+    rows.collect()
 }
 
 /// Continues the bar of a code block in wrapped lines.
@@ -180,12 +186,8 @@ fn continue_code_bar(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 fn lay_out_prose_line(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     let trimmed = line.trim_start();
     let lead = line.len() - trimmed.len();
-    if let Some((level, text)) = parse_heading(trimmed) {
-        let style = match level {
-            1 => theme::STRONG.add_modifier(Modifier::UNDERLINED),
-            _ => theme::STRONG,
-        };
-        return wrap_spans(&style_inline(text, base.patch(style)), columns, 0);
+    if let Some(text) = parse_heading(trimmed) {
+        return wrap_spans(&style_inline(text, base.patch(theme::STRONG)), columns, 0);
     }
     if is_rule(trimmed) {
         return vec![Line::styled("─".repeat(columns.min(40)), theme::QUIET)];
@@ -206,10 +208,10 @@ fn lay_out_prose_line(line: &str, columns: usize, base: Style) -> Vec<Line<'stat
     wrap_spans(&spans, columns, hangs)
 }
 
-fn parse_heading(trimmed: &str) -> Option<(usize, &str)> {
+fn parse_heading(trimmed: &str) -> Option<&str> {
     let text = trimmed.trim_start_matches('#');
     let level = trimmed.len() - text.len();
-    ((1..=6).contains(&level) && text.starts_with(' ')).then(|| (level, text.trim()))
+    ((1..=6).contains(&level) && text.starts_with(' ')).then(|| text.trim())
 }
 
 fn is_rule(trimmed: &str) -> bool {
@@ -281,11 +283,15 @@ fn list_mark_width(trimmed: &str) -> usize {
 
 /// Returns the text of a line without Markdown marks.
 pub fn strip_marks(line: &str) -> String {
-    let (_, line) = match parse_heading(line.trim()) {
-        Some(heading) => heading,
-        None => (0, line.trim()),
-    };
+    let line = parse_heading(line.trim()).unwrap_or(line.trim());
     let spans = style_inline(line, Style::new());
+    spans.iter().map(|span| span.content.as_ref()).collect()
+}
+
+/// Returns a text on one line without its marks of code, for places where no part of a line has a style of its own.
+pub fn to_plain_line(text: &str) -> String {
+    let line = to_one_line(text);
+    let spans = style_code(&line, Style::new());
     spans.iter().map(|span| span.content.as_ref()).collect()
 }
 
@@ -325,17 +331,17 @@ mod tests {
 
     #[test]
     fn code_stands_in_a_frame_and_is_shown_as_it_is() {
-        check("```sh\n**x**\n```\n**y**", 40, "┌ sh|│ **x**|└|y");
+        check("```sh\n**x**\n```\n**y**", 40, "│ sh|│ **x**|y");
         check(
             "- a\n  ```sh\n  if x\n    y\n  ```\n- b",
             40,
-            "• a|  ┌ sh|  │ if x|  │   y|  └|• b",
+            "• a|  │ sh|  │ if x|  │   y|• b",
         );
-        check("```\n| a |\n|---|\n", 40, "┌|│ | a ||│ |---|");
+        check("```\n| a |\n|---|\n", 40, "│ | a ||│ |---|");
         check(
             "~~~~rust\n    let x = 1;\n~~~",
             12,
-            "┌ rust|│     let x|│     = 1;|│ ~~~",
+            "│ rust|│     let x|│     = 1;|│ ~~~",
         );
     }
 

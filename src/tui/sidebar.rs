@@ -10,6 +10,7 @@ use ratatui::widgets::Paragraph;
 
 use super::command::ScreenCommand;
 use super::labels::{format_tokens, role_title};
+use super::markdown::to_plain_line;
 use super::proof_board::ProofBoard;
 use super::tabs::TabKind;
 use super::tabs::plan::step_marks::{PlanStepMark, step_marks};
@@ -137,7 +138,7 @@ fn lay_out(
 
 fn goal_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
     let goal = state.goal.as_ref()?;
-    let title = Span::styled(to_one_line(&goal.title), theme::PLAIN);
+    let title = Span::styled(to_plain_line(&goal.title), theme::PLAIN);
     Some(SidebarSection {
         title: "Goal",
         meta: String::new(),
@@ -159,7 +160,7 @@ fn plan_section(
         let record = ended(mark.n).filter(|_| state.settings.proves_steps);
         let word = record.map_or("", StepRecord::proof_word);
         let room = columns.saturating_sub(2 + if word.is_empty() { 0 } else { word.len() + 2 });
-        let text = truncate_to_columns(mark.text(), room);
+        let text = truncate_to_columns(&to_plain_line(mark.text()), room);
         let gap = columns.saturating_sub(2 + text_width(&text) + word.len());
         Line::from(vec![
             Span::styled(format!("{sign} "), style),
@@ -212,7 +213,7 @@ fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Optio
             Span::styled(sign, style),
             Span::styled(number, theme::QUIET),
             Span::raw(truncate_to_columns(
-                &to_one_line(&finding.remark.text),
+                &to_plain_line(&finding.remark.text),
                 room,
             )),
         ])

@@ -44,7 +44,7 @@ pub use tool_call_card::TruncatedToolCall;
 use tool_call_card::{ToolCallOutcome, ToolFileChange};
 pub use transcript_block::BlockAuthor;
 use transcript_block::{BlockContent, FoldState, TranscriptBlock};
-pub use transcript_columns::TranscriptColumns;
+pub use transcript_columns::{LEAD_COLUMNS, TranscriptColumns};
 pub use transcript_finder::TranscriptFinder;
 pub use transcript_news::TranscriptNews;
 use transcript_scroll::TranscriptScrollPosition;
@@ -362,6 +362,7 @@ impl ChatTranscript {
         }
         self.n_bytes = (self.n_bytes + finished.n_bytes()).saturating_sub(block.n_bytes());
         finished.is_named = block.is_named;
+        finished.cli = block.cli.take();
         finished.printed = transcript_news::printed_of_finished(block, &finished.content.to_text());
         *block = finished;
         block.seq = self.earlier.last_event();
@@ -395,7 +396,10 @@ impl ChatTranscript {
             block.relativize_paths(&self.root);
             block.set_expand_key(&self.expand_key);
             block.localize_utc_times(self.clock);
-            block.is_named = self.turns.claim_name_line(&block);
+            block.is_named = block.visibility.has_rows() && self.turns.claim_name_line(&block);
+            if block.is_named {
+                block.cli = self.take_cli_notice(block.author);
+            }
             self.n_bytes += block.n_bytes();
             self.insert_block(block, said_by);
         }
@@ -483,7 +487,7 @@ impl ChatTranscript {
             first,
             rows,
             height: |at: usize| {
-                let (columns, _) = wide.width_and_indent(self.blocks[at].column_owner());
+                let (columns, _) = wide.width_and_indent(&self.blocks[at]);
                 self.blocks[at].height(columns, folding)
             },
         };
@@ -506,7 +510,7 @@ impl ChatTranscript {
                 break;
             }
             let is_picked = picked == Some(number);
-            let (columns, indent) = wide.width_and_indent(block.column_owner());
+            let (columns, indent) = wide.width_and_indent(block);
             let speaker = block.author;
             let lines = block.lines(columns, folding).enumerate();
             shown.extend(lines.skip(skip).take(left).map(|(n, line)| {

@@ -166,7 +166,12 @@ impl Seat {
         let pid = Pid::from_raw(self.child.id().cast_signed());
         kill(pid, Signal::SIGTERM).expect("the program runs");
         let deadline = Instant::now() + PATIENCE;
-        while self.child.try_wait().expect("the program's status").is_none() {
+        while self
+            .child
+            .try_wait()
+            .expect("the program's status")
+            .is_none()
+        {
             assert!(Instant::now() < deadline, "the program does not end");
             thread::sleep(Duration::from_millis(1));
         }

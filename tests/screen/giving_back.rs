@@ -15,7 +15,7 @@ pub fn in_a_turn(world: &World, variables: &[(&str, &str)]) -> (Terminal, String
     let folder = world.repository().join("demo");
     let folder = folder.to_string_lossy().into_owned();
     let mut terminal = world.open_so(&["demo", "--dir", &folder], variables);
-    terminal.wait_for("The planner is");
+    terminal.wait_for("▎ Planner  codex");
     (terminal, folder)
 }
 

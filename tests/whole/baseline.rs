@@ -31,7 +31,7 @@ fn writer() -> Agent {
 fn red_before_the_first_step_is_told_by_name_and_no_fix_turn_is_spent_on_it() {
     let world = with_a_runner(RED);
     world.cast(&writer(), &Agent::approving());
-    let told = "before step 1: tests failed (exit 1): 3 passed, 1 failed, 0 skipped (from --set); \
+    let told = "Before step 1: tests failed (exit 1): 3 passed, 1 failed, 0 skipped (from --set); \
         failing: tests/test_a.py::test_old (no step has to fix what already fails)";
     world
         .run(&PYTEST)
@@ -43,7 +43,7 @@ fn red_before_the_first_step_is_told_by_name_and_no_fix_turn_is_spent_on_it() {
     assert_eq!(world.events_of("tests.ran").len(), 1);
     assert_eq!(world.state()["execution"]["current"]["fix_turns"], 0);
     let log = world.read(".agent-collab/log.md");
-    assert!(log.contains(told), "{log}");
+    assert!(log.contains(&told.replace("Before", "before")), "{log}");
     let accepts = ["resume", "--auto", "--answer", "tests_failed=accept"];
     world
         .program(&[&accepts[..], &PYTEST[..]].concat())

@@ -44,7 +44,7 @@ impl TestBaseline {
         } else {
             " (no step has to fix what already fails)"
         };
-        format!("before step 1: {}{told}", self.describe_failures())
+        format!("Before step 1: {}{told}", self.describe_failures())
     }
 
     /// Returns whether tests fail and the plan does not say that its steps fix all of them. Without names only a step with

@@ -9,7 +9,7 @@ use ratatui::widgets::{Block, Borders, Clear, Padding, Paragraph};
 use super::{ChoiceDialog, DialogChoice, DialogColumn, DialogFocus, DialogOrigin, DialogWeight};
 use crate::tui::clickable_keys;
 use crate::tui::composer::BAR;
-use crate::tui::markdown::hanging_indent;
+use crate::tui::markdown::{hanging_indent, style_code};
 use crate::tui::text_wrap::{join_columns, text_width, truncate_to_columns, wrap_spans};
 use crate::tui::theme::{self, Surface};
 
@@ -56,7 +56,8 @@ impl ChoiceDialog {
     }
 
     fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
-        let (why, what) = self.body.split_at(self.reason_lines.min(self.body.len()));
+        let texts = self.body_texts();
+        let (why, what) = texts.split_at(self.reason_lines.min(texts.len()));
         let mut lines = body_text_lines(why, columns, rows);
         let mut what = body_text_lines(what, columns, rows);
         if let Some(edit) = &self.edit {
@@ -77,13 +78,29 @@ impl ChoiceDialog {
         lines
     }
 
+    fn body_texts(&self) -> Vec<BodyText<'_>> {
+        let texts = (0..).zip(&self.body).map(|(at, line)| BodyText {
+            is_prose: self.tab_lines.iter().any(|(prose, _)| *prose == at),
+            ..BodyText::literal(line)
+        });
+        texts.collect()
+    }
+
     /// Returns the body with both texts to compare in short, below its first line; without that line where only both
     /// fit.
-    fn summarized_body(&self, compared: &[DialogColumn; 2], rows: usize) -> Vec<(String, Style)> {
-        let (first, others) = self.body.split_at(self.body.len().min(1));
+    fn summarized_body<'a>(
+        &'a self,
+        compared: &'a [DialogColumn; 2],
+        rows: usize,
+    ) -> Vec<BodyText<'a>> {
+        let texts = self.body_texts();
+        let (first, others) = texts.split_at(texts.len().min(1));
         let first = first.iter().filter(|_| rows != MIN_ROWS_OF_TWO_TEXTS);
-        let summaries = compared.iter().map(|column| &column.summary);
-        first.chain(summaries).chain(others).cloned().collect()
+        let summaries = compared
+            .iter()
+            .map(|column| BodyText::prose(&column.summary));
+        let first: Vec<_> = first.copied().chain(summaries).collect();
+        first.into_iter().chain(others.iter().copied()).collect()
     }
 
     /// Draws the dialog: choices as far as it has the keys, Enter's action at the bottom, and the key that
@@ -413,8 +430,42 @@ fn enter_action_line(enter: &str, style: Style) -> Line<'static> {
     }
 }
 
+/// A line of the body.
+#[derive(Debug, Clone, Copy)]
+struct BodyText<'a> {
+    text: &'a str,
+    style: Style,
+    /// Whether its marks of code are rendered. A command, a path or a file's text is shown exactly as it is.
+    is_prose: bool,
+}
+
+impl<'a> BodyText<'a> {
+    fn literal((text, style): &'a (String, Style)) -> Self {
+        Self {
+            text,
+            style: *style,
+            is_prose: false,
+        }
+    }
+
+    fn prose(line: &'a (String, Style)) -> Self {
+        Self {
+            is_prose: true,
+            ..Self::literal(line)
+        }
+    }
+
+    fn spans(self) -> Vec<Span<'a>> {
+        match clickable_keys::strip_hint_mark(self.style) {
+            (style, true) => clickable_keys::hint_spans(self.text, style),
+            (style, false) if self.is_prose => style_code(self.text, style),
+            (style, false) => vec![Span::styled(self.text, style)],
+        }
+    }
+}
+
 /// Fits several texts into a few rows: each gets its own first row, and is truncated if the others need the rest.
-fn fit_texts(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line<'static>> {
+fn fit_texts(texts: &[BodyText<'_>], columns: usize, most: usize) -> Vec<Line<'static>> {
     let n_texts = texts.len().min(most);
     let mut lines: Vec<Line<'static>> = Vec::new();
     for (n, text) in (1..).zip(texts.iter().take(n_texts)) {
@@ -426,7 +477,7 @@ fn fit_texts(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line
                 let whole = format!("{} …", last.to_string().trim_end());
                 *last = Line::styled(
                     truncate_to_columns(&whole, columns.min(MAX_TEXT_COLUMNS)),
-                    text.1,
+                    text.style,
                 );
             }
         }
@@ -438,8 +489,8 @@ fn fit_texts(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line
 /// Lays out two texts side by side where there is room, else one after the other.
 fn column_lines(compared: &[DialogColumn; 2], columns: usize) -> Vec<Line<'static>> {
     let lay_out = |column: &DialogColumn, width: usize| {
-        let mut texts = vec![column.title.clone()];
-        texts.extend(column.texts.iter().cloned());
+        let mut texts = vec![BodyText::prose(&column.title)];
+        texts.extend(column.texts.iter().map(BodyText::prose));
         body_text_lines(&texts, width, usize::MAX)
     };
     let [left, right] = compared;
@@ -457,16 +508,16 @@ fn column_lines(compared: &[DialogColumn; 2], columns: usize) -> Vec<Line<'stati
 }
 
 /// Lays out the body at a width; stops soon after the available rows.
-fn body_text_lines(body: &[(String, Style)], columns: usize, rows: usize) -> Vec<Line<'static>> {
+fn body_text_lines(body: &[BodyText<'_>], columns: usize, rows: usize) -> Vec<Line<'static>> {
     // Longer lines are hard to read.
     let columns = columns.min(MAX_TEXT_COLUMNS);
     let mut lines = Vec::new();
-    for (text, style) in body {
-        let spans = match clickable_keys::strip_hint_mark(*style) {
-            (style, true) => clickable_keys::hint_spans(text, style),
-            (style, false) => vec![Span::styled(text.clone(), style)],
-        };
-        lines.extend(wrap_spans(&spans, columns, hanging_indent(text)));
+    for text in body {
+        lines.extend(wrap_spans(
+            &text.spans(),
+            columns,
+            hanging_indent(text.text),
+        ));
         if lines.len() > rows.saturating_add(1) {
             break;
         }

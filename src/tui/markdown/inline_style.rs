@@ -58,6 +58,27 @@ pub fn style_inline(line: &str, base: Style) -> Vec<Span<'_>> {
     spans
 }
 
+/// Styles only the code of a line: every other mark can be part of a name or a pattern.
+pub fn style_code(line: &str, base: Style) -> Vec<Span<'_>> {
+    let mut spans = Vec::new();
+    let (mut plain, mut rest) = (line, line);
+    while let Some(at) = rest.find('`').filter(|_| line.len() <= MAX_LINE_BYTES) {
+        let from_mark = &rest[at..];
+        match parse_code(from_mark, base) {
+            Some((code, n_bytes)) => {
+                let before = &plain[..plain.len() - from_mark.len()];
+                spans.extend((!before.is_empty()).then(|| Span::styled(before, base)));
+                spans.extend(code);
+                rest = &from_mark[n_bytes..];
+                plain = rest;
+            }
+            None => rest = &from_mark[unpaired_bytes(from_mark, '`')..],
+        }
+    }
+    spans.extend((!plain.is_empty()).then(|| Span::styled(plain, base)));
+    spans
+}
+
 /// Returns how many bytes are plain text: a run of unpaired marks, or one character.
 fn unpaired_bytes(text: &str, c: char) -> usize {
     match c {
@@ -214,6 +235,22 @@ mod tests {
         check(r"\*a\* **b**", "-:*|-:a|-:*|-: |b:b");
         check(r"*a\*b* c", "i:a|i:*|i:b|-: c");
         check(r"C:\dir and \d+", r"-:C:\dir and \d+");
+    }
+
+    #[test]
+    fn of_a_line_with_names_only_code_is_styled() {
+        for (line, wanted) in [
+            ("a `b c` **d** `e", "-:a |c:b c|-: **d** `e"),
+            ("``x`y`` _z_", "c:x`y|-: _z_"),
+            ("src/**/*.rs", "-:src/**/*.rs"),
+            ("", ""),
+        ] {
+            let parts = style_code(line, Style::new()).into_iter().map(|span| {
+                let is_code = span.style == theme::CODE;
+                format!("{}:{}", if is_code { "c" } else { "-" }, span.content)
+            });
+            assert_eq!(parts.collect::<Vec<String>>().join("|"), wanted);
+        }
     }
 
     #[test]

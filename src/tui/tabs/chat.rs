@@ -20,8 +20,9 @@ use crate::tui::searchable_view::SearchableView;
 use crate::tui::text_wrap::{draw_line, truncate_to_columns, wrap_trusted_text};
 use crate::tui::theme::{self, Surface};
 use crate::tui::transcript::{
-    BlockAuthor, ChatTranscript, LogSearchProgress, LogSearchResult, ScrollbackDemand,
-    SelectionMove, TranscriptColumns, TranscriptFinder, TranscriptRow, TruncatedToolCall,
+    BlockAuthor, ChatTranscript, LEAD_COLUMNS, LogSearchProgress, LogSearchResult,
+    ScrollbackDemand, SelectionMove, TranscriptColumns, TranscriptFinder, TranscriptRow,
+    TruncatedToolCall,
 };
 use crate::tui::view_area::{gutter, inset};
 
@@ -258,9 +259,6 @@ pub struct TranscriptStyle<'a> {
 /// Longer lines are hard to read.
 const MAX_TEXT_COLUMNS: u16 = 120;
 
-/// How many columns the bar and the blank behind it take.
-const LEAD_COLUMNS: u16 = 2;
-
 /// Draws a row behind the bar of its speaker; what the user said stands on a ground of its own.
 fn draw_row(frame: &mut Frame, row: &TranscriptRow, place: Rect, lead: u16) {
     let (bar, style) = match row.speaker {
@@ -269,19 +267,22 @@ fn draw_row(frame: &mut Frame, row: &TranscriptRow, place: Rect, lead: u16) {
         Some(BlockAuthor::User | BlockAuthor::TaskGiver) => ("▌", theme::YOU),
         Some(BlockAuthor::System) | None => ("", theme::PLAIN),
     };
-    let text = Rect {
-        x: place.x + if bar.is_empty() { 0 } else { lead },
+    let row_area = Rect {
+        width: place.width + lead,
         ..place
+    };
+    let text = match bar {
+        "" => row_area,
+        _ => Rect {
+            x: place.x + lead,
+            ..place
+        },
     };
     let mark = Rect { width: 1, ..place };
     if bar == "▌" {
-        let ground = Rect {
-            width: place.width + lead,
-            ..place
-        };
         frame
             .buffer_mut()
-            .set_style(ground, Surface::Raised.style());
+            .set_style(row_area, Surface::Raised.style());
     }
     frame.render_widget(Line::styled(bar, style), mark);
     draw_line(frame, &row.line, text);
@@ -314,7 +315,8 @@ pub fn draw_transcript(
     // The first columns are for the bar that says who speaks, and for the selection mark.
     let margin = gutter(area.width);
     let bar_area = inset(area, margin);
-    let lead = LEAD_COLUMNS.min(bar_area.width);
+    let lead = u16::try_from(LEAD_COLUMNS).unwrap_or(u16::MAX);
+    let lead = lead.min(bar_area.width);
     let area = Rect {
         width: (bar_area.width - lead).min(widest),
         ..bar_area

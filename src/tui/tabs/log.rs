@@ -49,7 +49,7 @@ const MAX_LOG_LINES: usize = 500;
 /// From this width on, the details are beside the list.
 const MIN_SIDE_BY_SIDE_COLUMNS: u16 = 119;
 /// Maximum width of a row of the list.
-const MAX_LIST_COLUMNS: u16 = 112;
+const MAX_LIST_COLUMNS: u16 = 116;
 /// Width of the time and the name.
 const TIME_AND_NAME_COLUMNS: usize = 19;
 

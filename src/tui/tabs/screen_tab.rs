@@ -20,7 +20,7 @@ use crate::tui::searchable_view::SearchableView;
 use crate::tui::transcript::{SelectionMove, TruncatedToolCall};
 
 /// The maximum width of a page.
-const MAX_PAGE_COLUMNS: u16 = 112;
+const MAX_PAGE_COLUMNS: u16 = 116;
 
 /// What is fixed about a tab.
 #[derive(Debug, PartialEq, Eq)]

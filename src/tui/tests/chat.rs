@@ -285,6 +285,58 @@ fn who_was_allowed_what_is_said_and_what_was_refused_with_the_reason() {
 }
 
 #[test]
+fn what_the_user_decides_stands_behind_the_call_and_the_agent_is_not_named_again() {
+    let why = "allowed by the user, this once";
+    for (answer, wanted) in [
+        (
+            answered(true, "user", why),
+            "$ seq 1 300  running allowed by you",
+        ),
+        (
+            answered(false, "user", "no"),
+            "✗ $ seq 1 300  denied by you: no",
+        ),
+    ] {
+        let mut screen = Screen::new(settings());
+        let (started, asked) = asked("seq 1 300", None);
+        let said = Event::Agent {
+            turn: TurnId::new("trn_1"),
+            role: Role::Planner,
+            news: AgentActivity::Text {
+                text: "I go on.".to_owned(),
+            },
+        };
+        for event in [&started, &asked, &answer, &said] {
+            screen.on_event(NOW, event);
+        }
+        let seen = drawn(&mut screen, (120, 40), None);
+        assert!(seen.contains(wanted), "{wanted}\n{seen}");
+        assert_eq!(seen.matches("▎ Planner").count(), 1, "{seen}");
+        assert!(!seen.contains("▌ You"), "{seen}");
+    }
+}
+
+#[test]
+fn the_name_line_says_which_cli_it_is_until_another_one_speaks() {
+    let mut screen = Screen::new(settings());
+    let version = |version: &str| Event::SessionVersion {
+        role: Role::Planner,
+        adapter: "codex".to_owned(),
+        version: version.to_owned(),
+    };
+    let (started, _) = asked("ls", None);
+    for event in [version("0.169.0"), started] {
+        screen.on_event(NOW, &event);
+    }
+    let seen = drawn(&mut screen, (120, 40), None);
+    assert!(seen.contains("▎ Planner  codex 0.169.0"), "{seen}");
+    assert!(!seen.contains("The planner is"), "{seen}");
+    screen.on_event(NOW, &version("0.170.0"));
+    let seen = drawn(&mut screen, (120, 40), None);
+    assert!(seen.contains("The planner is codex 0.170.0"), "{seen}");
+}
+
+#[test]
 fn a_refused_call_is_one_card_that_opens_to_the_reason() {
     let mut screen = not_writing();
     let (started, asked) = asked("seq 1 300", None);

@@ -197,7 +197,7 @@ fn the_end_of_a_run_says_what_is_proven_of_each_step() {
     check("proven_end", &mut screen, Some(&state));
     let texts = [
         "1 of 3 proven, 2 waived: agent-collab verify checks it",
-        "1  3f2a91c0  red → green · kept 13 · 4 s · add `sum(numbers)`",
+        "1  3f2a91c0  red → green · kept 13 · 4 s · add sum(numbers)",
         "2  3f2a91c0  waived: by hand (you)",
         "3  3f2a91c0  waived: documentation only (you)",
     ];

@@ -58,7 +58,7 @@ fn the_chat_shows_the_list_that_was_written() {
     for line in [
         "Todos: 1 of 3 completed",
         "☑ look at calc.py",
-        "▸ 写 `sum`",
+        "▸ 写 sum",
         "(high)",
         "☐ tell it in README (low)",
     ] {

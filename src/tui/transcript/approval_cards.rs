@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::tool_call_card::ToolCallCard;
+use super::block_layout::BlockVisibility;
+use super::tool_call_card::{CardDecision, ToolCallCard};
 use super::transcript_block::TranscriptBlock;
 use super::{ChatTranscript, event_blocks};
 use crate::domain::event::{Approval, ApprovalDecider, DENIED_BY_USER, Event};
 use crate::domain::event_wording::{EventSpeaker, word_decision};
 use crate::domain::ids::RequestId;
-use crate::tui::text_wrap::to_one_line;
+use crate::tui::text_wrap::{clean_for_display, to_one_line};
 
 /// Approval requests that have no decision yet.
 #[derive(Debug, Default)]
@@ -57,13 +58,14 @@ impl ChatTranscript {
         let by_text = self.blocks.iter().rposition(says_so);
         let at = by_text.or_else(|| self.blocks.iter().rposition(runs));
         if let Some(block) = at.and_then(|at| self.blocks.get_mut(at)) {
-            block.set_pending_request(Some(approval.request.clone()));
+            let request = Some(approval.request.clone());
+            block.update_card(|card| card.pending_request = request);
         }
     }
 
     fn unmark_pending_card(&mut self, request: &RequestId) {
         if let Some(block) = self.card_of_request(request) {
-            block.set_pending_request(None);
+            block.update_card(|card| card.pending_request = None);
         }
     }
 
@@ -79,28 +81,39 @@ impl ChatTranscript {
         let what = asked
             .as_ref()
             .map_or("the call".to_owned(), Approval::describe_call);
-        let reason = Some(answer.reason).filter(|reason| *reason != DENIED_BY_USER);
-        let is_on_card =
-            !answer.is_allowed && self.deny_on_card(request, reason.unwrap_or_default());
+        let has_reason = !answer.is_allowed && answer.reason != DENIED_BY_USER;
+        let reason = if has_reason { answer.reason } else { "" };
+        let is_users = *answer.by == ApprovalDecider::User;
+        let decision = CardDecision {
+            is_allowed: answer.is_allowed,
+            is_users,
+            reason: clean_for_display(reason),
+        };
+        let is_on_card = (is_users || !answer.is_allowed) && self.show_on_card(request, decision);
         let wording = word_decision(&what, answer.is_allowed, answer.by, answer.reason);
         // Only the user's own decisions are shown besides those that no card shows.
         let wording = wording.filter(|wording| {
             wording.speaker == EventSpeaker::User || !answer.is_allowed && !is_on_card
         });
-        self.push_blocks(
-            wording
-                .iter()
-                .flat_map(event_blocks::from_wording)
-                .collect(),
-        );
+        let mut blocks: Vec<TranscriptBlock> = wording
+            .iter()
+            .flat_map(event_blocks::from_wording)
+            .collect();
+        if is_on_card {
+            for block in &mut blocks {
+                block.visibility = BlockVisibility::ShownElsewhere;
+            }
+        }
+        self.push_blocks(blocks);
     }
 
-    /// Shows on a call's card that it was denied; returns whether the call has a card.
-    fn deny_on_card(&mut self, request: &RequestId, why: &str) -> bool {
+    /// Shows on a call's card what was decided about it; returns whether the call has a card.
+    fn show_on_card(&mut self, request: &RequestId, decision: CardDecision) -> bool {
         let Some(block) = self.card_of_request(request) else {
             return false;
         };
-        let n_more = block.mark_denied(why);
+        let n_more = decision.reason.len();
+        block.update_card(|card| card.set_decision(decision));
         self.n_bytes += n_more;
         true
     }

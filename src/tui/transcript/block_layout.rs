@@ -47,8 +47,9 @@ pub enum BlockVisibility {
     Folded,
     /// A read below the row of its fold, which is open.
     Unfolded,
-    /// The end of a turn that the name line of its agent shows.
-    OnNameLine,
+    /// What another row says: the end of a turn and the version of a CLI beside its agent's name, the user's decision
+    /// about a call beside the call.
+    ShownElsewhere,
 }
 
 impl BlockVisibility {
@@ -61,6 +62,8 @@ impl BlockVisibility {
 #[derive(Debug, Clone, Copy)]
 pub struct BlockHeading<'a> {
     pub author: BlockAuthor,
+    /// The CLI with its version, behind the name; often empty.
+    pub cli: &'a str,
     /// What is shown at the right of the name, the least important first.
     pub meta: &'a [String],
     /// The row of the fold that the block is the first of.
@@ -162,12 +165,20 @@ fn name_lines(who: BlockHeading<'_>, columns: usize) -> Vec<Line<'static>> {
         BlockAuthor::TaskGiver => "Task",
         BlockAuthor::System => "agent-collab",
     };
-    let room = columns.saturating_sub(text_width(name) + MIN_META_GAP);
+    let mut line = Line::from(Span::styled(name, author_style(who.author)));
+    if !who.cli.is_empty() {
+        let room = columns.saturating_sub(text_width(name) + 2);
+        line.push_span(Span::raw("  "));
+        line.push_span(Span::styled(
+            truncate_to_columns(who.cli, room),
+            theme::QUIET,
+        ));
+    }
+    let room = columns.saturating_sub(line_width(&line) + MIN_META_GAP);
     let mut forms = (0..who.meta.len()).map(|from| who.meta[from..].join(" · "));
     let meta = forms.find(|meta| text_width(meta) <= room);
-    let mut line = Line::from(Span::styled(name, author_style(who.author)));
     if let Some(meta) = meta {
-        let gap = columns.saturating_sub(text_width(name) + text_width(&meta));
+        let gap = columns.saturating_sub(line_width(&line) + text_width(&meta));
         line.push_span(Span::raw(" ".repeat(gap)));
         line.push_span(Span::styled(meta, theme::QUIET));
     }
@@ -337,20 +348,21 @@ fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> 
         return signed_lines(sign, text, style, columns);
     }
     let (head, list) = text.split_once('\n').unwrap_or((text, ""));
-    let spans = [Span::styled(sign, style), Span::raw(head.to_owned())];
+    let mut spans = vec![Span::styled(sign, style)];
+    spans.extend(markdown::style_code(head, theme::PLAIN));
     let mut lines = wrap_spans(&spans, columns, text_width(sign));
     for item in list.lines() {
-        let spans = match item.split_once(BLOCKING_PREFIX) {
-            Some((before, after)) => vec![
-                Span::raw(format!("  {before}")),
-                Span::styled(
-                    BLOCKING_PREFIX,
-                    theme::severity_style(FindingSeverity::Blocking),
-                ),
-                Span::raw(after.to_owned()),
-            ],
-            None => vec![Span::raw(format!("  {item}"))],
+        let (before, severity, after) = match item.split_once(BLOCKING_PREFIX) {
+            Some((before, after)) => (before, BLOCKING_PREFIX, after),
+            None => ("", "", item),
         };
+        let severity_style = theme::severity_style(FindingSeverity::Blocking);
+        let mut spans = vec![
+            Span::raw("  "),
+            Span::raw(before),
+            Span::styled(severity, severity_style),
+        ];
+        spans.extend(markdown::style_code(after, theme::PLAIN));
         lines.extend(wrap_spans(&spans, columns, 5));
     }
     lines
@@ -437,10 +449,8 @@ pub(super) fn signed_lines(
         } else {
             " ".repeat(text_width(sign))
         };
-        let spans = [
-            Span::styled(lead, style),
-            Span::styled(line.to_owned(), style),
-        ];
+        let mut spans = vec![Span::styled(lead, style)];
+        spans.extend(markdown::style_code(line, style));
         lines.extend(wrap_spans(
             &spans,
             columns,
@@ -451,7 +461,7 @@ pub(super) fn signed_lines(
 }
 
 fn divider_lines(text: &str, columns: usize) -> Vec<Line<'static>> {
-    let label = truncate_to_columns(&format!("{text} "), columns);
+    let label = truncate_to_columns(&format!("{} ", markdown::to_plain_line(text)), columns);
     let rest = columns.saturating_sub(text_width(&label));
     vec![
         Line::default(),

@@ -19,7 +19,10 @@ impl ChatTranscript {
         };
         if let (true, Some(after)) = (block.author.is_agent(), self.blocks.get_mut(at)) {
             // The name line moves to the block that is now the first one.
-            block.is_named |= std::mem::take(&mut after.is_named);
+            if std::mem::take(&mut after.is_named) {
+                block.is_named = true;
+                block.cli = after.cli.take();
+            }
         }
         self.blocks.insert(at, block);
     }

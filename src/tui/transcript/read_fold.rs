@@ -188,7 +188,7 @@ impl ChatTranscript {
         let first = self.first + run.start;
         for (n, block) in self.blocks.range_mut(run.clone()).enumerate() {
             block.set_reads(fold.clone().filter(|_| n == 0));
-            if block.visibility != BlockVisibility::OnNameLine {
+            if block.visibility != BlockVisibility::ShownElsewhere {
                 block.visibility = if n > 0 { rest } else { BlockVisibility::Shown };
             }
         }

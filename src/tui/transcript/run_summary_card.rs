@@ -10,6 +10,7 @@ use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
 use crate::domain::ids::RunId;
 use crate::domain::phase::Phase;
 use crate::tui::clickable_keys;
+use crate::tui::markdown::style_code;
 use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows};
 use crate::tui::theme::{self, Surface};
 
@@ -18,6 +19,8 @@ const MAX_CARD_COLUMNS: usize = 100;
 const MIN_CARD_COLUMNS: usize = 20;
 /// Below this height, one line replaces the card.
 const MIN_CARD_ROWS: usize = 5;
+/// What stands before a result that is good.
+const GOOD_SIGN: &str = "✓ ";
 /// The bar and the blanks behind it.
 const LEAD_COLUMNS: usize = 3;
 /// From this width on, the keys have their long labels.
@@ -238,25 +241,31 @@ impl RunSummaryCard {
     fn ranked_lines(&self, columns: usize) -> Vec<RankedLines> {
         let mut parts = Vec::new();
         if let Some(title) = &self.title {
-            let title = Span::styled(title.clone(), theme::STRONG);
-            let mut title = wrap_spans_to_rows(&[title], columns, 0, 2).into_iter();
+            let title = style_code(title, theme::STRONG);
+            let mut title = wrap_spans_to_rows(&title, columns, 0, 2).into_iter();
             parts.push((3, title.next().into_iter().collect()));
             parts.push((6, title.collect()));
         }
         for (text, style) in &self.results {
-            let text = Span::styled(text.clone(), *style);
-            parts.push((2, wrap_spans(&[text], columns, 2)));
+            // Where all is well, the sign says so, and the text is as any other.
+            let (sign, rest, rest_style) = match text.strip_prefix(GOOD_SIGN) {
+                Some(rest) => (GOOD_SIGN, rest, theme::PLAIN),
+                None => ("", text.as_str(), *style),
+            };
+            let mut spans = vec![Span::styled(sign, *style)];
+            spans.extend(style_code(rest, rest_style));
+            parts.push((2, wrap_spans(&spans, columns, 2)));
         }
         if !self.counts.is_empty() {
             let text = Span::styled(self.counts.clone(), theme::QUIET);
             parts.push((7, wrap_spans(&[text], columns, 0)));
         }
+        let merge = self.merge_command.as_deref();
+        parts.extend(merge.map(|command| (4, shell_command_lines("Merge it", command, columns))));
         if !self.keys.is_empty() {
             parts.push((5, vec![Line::default()]));
             parts.push((0, key_rows(&self.keys, columns)));
         }
-        let merge = self.merge_command.as_deref();
-        parts.extend(merge.map(|command| (4, shell_command_lines("merge", command, columns))));
         parts
     }
 }
@@ -302,7 +311,7 @@ fn shell_command_lines(what: &str, command: &str, columns: usize) -> Vec<Line<'s
     wrap_spans(&spans, columns, indent)
 }
 
-/// Renders keys and labels, as many per row as fit.
+/// Renders keys and labels as buttons, as many per row as fit.
 fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
     let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
     let mut used = 0;
@@ -312,22 +321,23 @@ fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
         } else {
             key.short_label
         };
-        let needed = text_width(&key.name) + text_width(does) + 4;
+        let needed = text_width(&key.name) + text_width(does) + 5;
         if used > 0 && used + needed > columns {
             rows.push(Vec::new());
             used = 0;
         }
         used += needed;
         if let Some(row) = rows.last_mut() {
-            row.push(Span::styled(
-                key.name.clone(),
-                clickable_keys::mark_hint(theme::KEY),
-            ));
+            let button = Surface::Button.style();
+            let key_style = clickable_keys::mark_hint(button.patch(theme::KEY));
+            row.push(Span::styled(" ", button));
+            row.push(Span::styled(key.name.clone(), key_style));
             row.push(Span::styled(
                 format!(" {does}"),
-                clickable_keys::mark_hint(theme::PLAIN),
+                clickable_keys::mark_hint(button),
             ));
-            row.push(Span::raw("   "));
+            row.push(Span::styled(" ", button));
+            row.push(Span::raw("  "));
         }
     }
     rows.into_iter().map(Line::from).collect()

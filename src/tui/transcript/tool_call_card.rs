@@ -3,10 +3,13 @@
 //!
 //! Changes are shown as the CLI reported them; files are not read.
 
+mod card_decision;
 mod tool_outcome;
 
+use card_decision::ALLOWED_LABEL;
+pub use card_decision::CardDecision;
 pub use tool_outcome::ToolCallOutcome;
-use tool_outcome::{DENIED_LABEL, ToolOutcomeKind};
+use tool_outcome::ToolOutcomeKind;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -43,7 +46,8 @@ pub struct ToolCallCard {
     pub end: Option<ToolCallOutcome>,
     /// The approval request that it waits for.
     pub pending_request: Option<RequestId>,
-    denial_reason: Option<String>,
+    /// What was decided about it, if somebody was asked.
+    decision: Option<CardDecision>,
     /// The key that shows the full output.
     expand_key: String,
 }
@@ -128,7 +132,7 @@ impl ToolCallCard {
             files: Vec::new(),
             end: None,
             pending_request: None,
-            denial_reason: None,
+            decision: None,
             expand_key: String::new(),
         }
     }
@@ -165,12 +169,16 @@ impl ToolCallCard {
         &self.subject
     }
 
-    /// Marks the call as denied, with the reason; returns the added bytes.
-    pub fn mark_denied(&mut self, why: &str) -> usize {
-        let why = clean_for_display(why);
-        let n_bytes = why.len();
-        self.denial_reason = Some(why);
-        n_bytes
+    /// Sets what was decided about the call.
+    pub fn set_decision(&mut self, decision: CardDecision) {
+        self.decision = Some(decision);
+    }
+
+    /// Returns the decision that denied the call.
+    fn denial(&self) -> Option<&CardDecision> {
+        self.decision
+            .as_ref()
+            .filter(|decision| !decision.is_allowed)
     }
 
     /// Returns its kind and its subject if it is a read or a search that succeeded.
@@ -181,7 +189,7 @@ impl ToolCallCard {
             .end
             .as_ref()
             .is_some_and(|end| end.kind == ToolOutcomeKind::Succeeded && end.status.is_empty());
-        let is_plain = self.denial_reason.is_none()
+        let is_plain = self.decision.is_none()
             && self.pending_request.is_none()
             && call_label(tool, &self.subject).is_none();
         (ended_well && is_plain).then_some((tool, self.subject.as_str()))
@@ -190,7 +198,10 @@ impl ToolCallCard {
     /// Returns the size of its text in bytes.
     pub fn n_bytes(&self) -> usize {
         self.item.len()
-            + self.denial_reason.as_ref().map_or(0, String::len)
+            + self
+                .decision
+                .as_ref()
+                .map_or(0, |decision| decision.reason.len())
             + self.subject.len()
             + self
                 .files
@@ -227,7 +238,7 @@ impl ToolCallCard {
         let (verb, about) = self.verb_and_subject();
         let verb = if self.is_command() { "command " } else { &verb };
         let status = match &self.end {
-            _ if self.denial_reason.is_some() => String::new(),
+            _ if self.denial().is_some() => String::new(),
             None => return None,
             Some(end) => match (end.kind, end.status.as_str()) {
                 (ToolOutcomeKind::Succeeded, "") => "ok".to_owned(),
@@ -238,11 +249,12 @@ impl ToolCallCard {
         let counts = self.status_parts(usize::MAX).into_iter();
         let counts: Vec<String> = counts
             .map(|(text, _)| text.trim().replace('−', "-"))
-            .filter(|text| *text != status)
+            // The user's permission is printed where it is given.
+            .filter(|text| *text != status && !text.starts_with(ALLOWED_LABEL))
             .chain((!status.is_empty()).then_some(status.clone()))
             .collect();
         let mut lines = vec![format!("{verb}{about}: {}", counts.join(", "))];
-        if self.denial_reason.is_none() {
+        if self.denial().is_none() {
             let detail = self.end.as_ref().and_then(|end| end.detail.as_ref());
             lines.extend(detail.map(|detail| format!("  {detail}")));
         }
@@ -267,9 +279,8 @@ impl ToolCallCard {
 
     fn has_more(&self) -> bool {
         let is_refused = self
-            .denial_reason
-            .as_ref()
-            .is_some_and(|why| !why.is_empty());
+            .denial()
+            .is_some_and(|denial| !denial.reason.is_empty());
         is_refused
             || !self.output().is_empty()
             || self.files.iter().any(|file| !file.diff.is_empty())
@@ -351,7 +362,11 @@ impl ToolCallCard {
             for file in &self.files {
                 lines.extend(self.diff_lines(file, columns));
             }
-            for line in self.denial_reason.iter().flat_map(|why| why.lines()) {
+            for line in self
+                .denial()
+                .iter()
+                .flat_map(|denial| denial.reason.lines())
+            {
                 lines.extend(panel_lines(line, theme::BAD, columns));
             }
             if let Some(n) = self.n_lines() {
@@ -365,7 +380,7 @@ impl ToolCallCard {
             for line in self.output().lines() {
                 lines.extend(panel_lines(line, theme::QUIET, columns));
             }
-        } else if self.denial_reason.is_none()
+        } else if self.denial().is_none()
             && let Some(detail) = self.end.as_ref().and_then(|end| end.detail.as_ref())
         {
             let detail = truncate_to_columns(&format!("    {detail}"), columns);
@@ -431,7 +446,7 @@ impl ToolCallCard {
 
     fn state_sign(&self) -> (&'static str, Style) {
         match self.end.as_ref().map(|end| end.kind) {
-            _ if self.denial_reason.is_some() => ("✗ ", theme::BAD),
+            _ if self.denial().is_some() => ("✗ ", theme::BAD),
             None if self.pending_request.is_some() || self.asks_user() => ("● ", theme::NEEDS_YOU),
             None => ("◐ ", theme::QUIET),
             Some(ToolOutcomeKind::Succeeded) => ("", theme::QUIET),
@@ -454,10 +469,11 @@ impl ToolCallCard {
         };
         let counts = counts.map(ToolFileChange::line_counts);
         let (more, less) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
-        let refused = self.denial_reason.as_ref().map(|why| match why.as_str() {
-            "" => DENIED_LABEL.to_owned(),
-            why => format!("{DENIED_LABEL}: {}", to_one_line(why)),
-        });
+        let refused = self.denial().map(CardDecision::describe);
+        let allowed = self
+            .decision
+            .as_ref()
+            .filter(|decision| decision.is_allowed);
         let (word, style) = match &self.end {
             _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
             None if self.asks_user() => ("and waits", theme::QUIET),
@@ -474,6 +490,7 @@ impl ToolCallCard {
                 (!word.is_empty()).then(|| truncate_to_columns(word, columns)),
                 style,
             ),
+            (allowed.map(CardDecision::describe), theme::QUIET),
         ];
         let mut before = "  ";
         let mut status = Vec::new();
@@ -611,6 +628,38 @@ mod tests {
             "",
         ));
         check(&card, 40, FoldState::Folded, "■ $ ls  ended with its turn");
+    }
+
+    #[test]
+    fn what_the_user_decided_stands_behind_the_call() {
+        let mut card = ToolCallCard::new("1", ToolKind::Command, "ls");
+        let decision = |is_allowed, reason: &str| CardDecision {
+            is_allowed,
+            is_users: true,
+            reason: reason.to_owned(),
+        };
+        card.set_decision(decision(true, ""));
+        check(
+            &card,
+            40,
+            FoldState::Folded,
+            "◐ $ ls  running allowed by you",
+        );
+        card.end = Some(ToolCallOutcome::from_status(
+            &ToolStatus::Completed,
+            None,
+            "",
+        ));
+        check(&card, 40, FoldState::Folded, "$ ls  allowed by you");
+        let printed = card.ended_lines();
+        assert_eq!(printed, Some(vec!["command ls: ok".to_owned()]));
+        card.set_decision(decision(false, "use pnpm"));
+        check(
+            &card,
+            40,
+            FoldState::Folded,
+            "✗ $ ls  denied by you: use pnpm",
+        );
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl ChatTranscript {
             |block: &&mut TranscriptBlock| block.card().is_some_and(|card| card.item == wanted);
         if let Some(block) = self.blocks.iter_mut().rev().find(is_wanted) {
             let before = block.n_bytes();
-            block.set_file_changes(files);
+            block.update_card(|card| card.set_file_changes(files));
             block.relativize_paths(&root);
             let now = block.n_bytes();
             self.n_bytes = (self.n_bytes + now).saturating_sub(before);

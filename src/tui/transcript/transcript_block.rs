@@ -7,10 +7,9 @@ use super::discussion_card::DiscussionCard;
 use super::read_fold::ReadFold;
 use super::run_summary_card::RunSummaryCard;
 use super::todo_list_card::TodoListCard;
-use super::tool_call_card::{ToolCallCard, ToolCallOutcome, ToolFileChange};
+use super::tool_call_card::{ToolCallCard, ToolCallOutcome};
 use super::transcript_news::PrintedPart;
 use crate::domain::discussion::DiscussionEvent;
-use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
 use crate::text::truncate;
 use crate::tui::labels::LocalClock;
@@ -118,9 +117,11 @@ pub struct TranscriptBlock {
     pub visibility: BlockVisibility,
     /// The row of the fold of reads that it is the first of.
     pub reads: Option<ReadFold>,
+    /// The CLI with its version: of a notice what it says, of a named block what is shown behind the name.
+    pub cli: Option<String>,
     /// What a turn used and how long it took, if this is the line that ends it.
     pub turn_usage: Vec<String>,
-    /// The same of its author's turn, at the right of the name.
+    /// The same, at the right of its author's name.
     name_meta: Vec<String>,
     /// How much of it linear mode has printed.
     pub printed: PrintedPart,
@@ -205,6 +206,7 @@ impl TranscriptBlock {
             is_named: false,
             visibility: BlockVisibility::default(),
             reads: None,
+            cli: None,
             turn_usage: Vec::new(),
             name_meta: Vec::new(),
             printed: PrintedPart::default(),
@@ -370,31 +372,15 @@ impl TranscriptBlock {
     /// Hides the author's name, because the block before has the same author.
     pub fn hide_name(&mut self) {
         self.is_named = false;
+        self.cli = None;
         self.name_meta.clear();
         self.layout = BlockLayout::default();
     }
 
-    /// Sets or clears the approval request that its tool call waits for.
-    pub fn set_pending_request(&mut self, request: Option<RequestId>) {
+    /// Changes the card of its tool call, if it has one.
+    pub fn update_card(&mut self, change: impl FnOnce(&mut ToolCallCard)) {
         if let BlockContent::Tool(card) = &mut self.content {
-            card.pending_request = request;
-            self.layout = BlockLayout::default();
-        }
-    }
-
-    /// Marks its tool call as denied, with the reason; returns the added bytes.
-    pub fn mark_denied(&mut self, why: &str) -> usize {
-        let BlockContent::Tool(card) = &mut self.content else {
-            return 0;
-        };
-        self.layout = BlockLayout::default();
-        card.mark_denied(why)
-    }
-
-    /// Sets the file changes of its tool call.
-    pub fn set_file_changes(&mut self, files: Vec<ToolFileChange>) {
-        if let BlockContent::Tool(card) = &mut self.content {
-            card.set_file_changes(files);
+            change(card);
             self.layout = BlockLayout::default();
         }
     }
@@ -508,6 +494,7 @@ impl TranscriptBlock {
         let look = self.layout_options(columns, folding);
         let head = BlockHeading {
             author: self.author,
+            cli: self.cli.as_deref().unwrap_or_default(),
             meta: &self.name_meta,
             reads: self.reads.as_ref(),
         };

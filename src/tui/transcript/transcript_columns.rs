@@ -5,6 +5,8 @@ use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::Event;
 use crate::domain::turn::Role;
 
+/// How many columns the bar of a speaker and the blank behind it take; the program's own lines have none.
+pub const LEAD_COLUMNS: usize = 2;
 /// Gap between the two agents' columns.
 const COLUMN_GAP: usize = 3;
 
@@ -18,8 +20,17 @@ pub enum TranscriptColumns {
 }
 
 impl TranscriptColumns {
-    /// Returns the width and the indent of an author's blocks.
-    pub(super) fn width_and_indent(self, who: BlockAuthor) -> (usize, usize) {
+    /// Returns the width and the indent of a block. What has no bar begins where the bars are, and ends where the others
+    /// end.
+    pub(super) fn width_and_indent(self, block: &TranscriptBlock) -> (usize, usize) {
+        let (columns, indent) = self.column_of(block.column_owner());
+        match block.author {
+            BlockAuthor::System => (columns + LEAD_COLUMNS, indent),
+            _ => (columns, indent),
+        }
+    }
+
+    fn column_of(self, who: BlockAuthor) -> (usize, usize) {
         match (self, who) {
             (Self::SideBySide(columns), BlockAuthor::Agent(role)) => {
                 let half = columns.saturating_sub(COLUMN_GAP) / 2;

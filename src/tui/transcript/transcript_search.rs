@@ -137,7 +137,7 @@ impl ChatTranscript {
 
     fn block_contains(&self, number: usize, letters: &str) -> bool {
         let block = self.blocks.get(number.wrapping_sub(self.first));
-        let is_row = |block: &&TranscriptBlock| block.visibility != BlockVisibility::OnNameLine;
+        let is_row = |block: &&TranscriptBlock| block.visibility != BlockVisibility::ShownElsewhere;
         let block = block.filter(is_row);
         block.is_some_and(|block| block.contains_text(letters))
     }
@@ -279,7 +279,7 @@ impl ChatTranscript {
         let (Some(wide), Some(block)) = (wide, self.blocks.get_mut(at)) else {
             return;
         };
-        let (columns, _) = wide.width_and_indent(block.column_owner());
+        let (columns, _) = wide.width_and_indent(block);
         let has = |line: Line<'_>| line.to_string().to_lowercase().contains(&find.query);
         let mut line = block.lines(columns, thinking).position(has);
         if line.is_none() && block.toggle_fold(thinking) {

@@ -8,9 +8,9 @@ use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
 use crate::domain::event::Event;
 use crate::domain::event_wording::describe_version;
 use crate::domain::ids::UnixMillis;
-use crate::domain::session::SessionUsage;
+use crate::domain::session::{SessionUsage, version_label};
 use crate::domain::turn::{Role, TurnOutcome};
-use crate::text::format_duration;
+use crate::text::{clean_to_one_line, format_duration};
 use crate::tui::labels::{format_elapsed, format_tokens};
 
 /// State of the current turn.
@@ -235,7 +235,9 @@ impl TurnTracker {
             adapter => adapter,
         };
         let text = describe_version(role, adapter, version);
-        TranscriptBlock::new(BlockAuthor::System, BlockContent::notice(&text)).with_role(Some(role))
+        let mut block = TranscriptBlock::new(BlockAuthor::System, BlockContent::notice(&text));
+        block.cli = Some(clean_to_one_line(&version_label(adapter, version)));
+        block.with_role(Some(role))
     }
 
     fn on_turn_end(&mut self, at: UnixMillis, seq: u64) -> Option<TranscriptBlock> {

@@ -1,14 +1,24 @@
-//! Shows what a turn used and how long it took at the right of its agent's name.
+//! Shows on the line of an agent's name which CLI it is, and what its turn used and how long it took.
 //!
-//! The line that ends a turn stays in the transcript, for linear mode, but has no row of its own where the name is loaded.
+//! The lines that say this stay in the transcript, for linear mode, but have no rows of their own where the name is loaded.
 
 use std::ops::Range;
 
 use super::ChatTranscript;
 use super::block_layout::BlockVisibility;
-use super::transcript_block::TranscriptBlock;
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 
 impl ChatTranscript {
+    /// Returns the CLI that a notice before an agent's name tells of; the notice has no row any more.
+    pub(super) fn take_cli_notice(&mut self, agent: BlockAuthor) -> Option<String> {
+        let role = agent.role()?;
+        let before = self.blocks.iter_mut().rev();
+        let mut before = before.take_while(|block| !block.is_named);
+        let notice = before.find(|block| block.cli.is_some() && block.about == Some(role))?;
+        notice.visibility = BlockVisibility::ShownElsewhere;
+        notice.cli.clone()
+    }
+
     /// Moves the ends of turns among these blocks to the name lines before them.
     pub(super) fn place_turn_ends(&mut self, blocks: Range<usize>) {
         let mut named = None;
@@ -25,7 +35,7 @@ impl ChatTranscript {
             let owner = block.column_owner();
             let name = named.take().filter(|(_, who)| *who == owner);
             block.visibility = match name {
-                Some(_) => BlockVisibility::OnNameLine,
+                Some(_) => BlockVisibility::ShownElsewhere,
                 None => BlockVisibility::Shown,
             };
             let usage = block.turn_usage.clone();

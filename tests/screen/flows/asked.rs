@@ -153,7 +153,7 @@ fn a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most() {
     assert!(!terminal.text().contains("Allow in this run"));
     terminal.type_keys("y");
     // Exactly the same call is asked about again.
-    terminal.wait_for("Allowed touch one");
+    terminal.wait_for("allowed by you");
     terminal.wait_for("Asked because it runs outside of codex's sandbox");
     refuse_with_words(&mut terminal);
     let asked = events_of(&world, "approval.asked").into_iter();

@@ -121,7 +121,7 @@ fn the_tests_run_once_before_the_first_step_and_red_holds_nothing_up() {
     check(&mut world, found(run(3, &["a", "b"])), "begin step 1");
     let execution = world.run.state().execution.as_ref().unwrap();
     let told = execution.baseline.as_ref().unwrap().describe();
-    let expected = "before step 1: tests failed (exit 1): 3 passed, 2 failed, 0 skipped; failing: a, b \
+    let expected = "Before step 1: tests failed (exit 1): 3 passed, 2 failed, 0 skipped; failing: a, b \
         (no step has to fix what already fails)";
     assert_eq!(told, expected);
     // The same result again changes nothing.

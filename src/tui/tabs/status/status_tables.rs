@@ -15,6 +15,7 @@ use crate::tui::labels::{
     self, LocalClock, format_dollars, format_millis, format_tokens, short_commit,
     summarize_receipt, verdict_label,
 };
+use crate::tui::markdown::to_plain_line;
 use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
@@ -177,7 +178,7 @@ pub fn step_table(state: &RunState, now: UnixMillis) -> StatusTable {
             (commit, theme::CODE),
             (tested, tested_style),
             (fixes, theme::PLAIN),
-            (to_one_line(&step.text), theme::PLAIN),
+            (to_plain_line(&step.text), theme::PLAIN),
         ]
     });
     StatusTable {
