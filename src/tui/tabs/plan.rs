@@ -27,7 +27,7 @@ use crate::tui::document_texts::PlanVersion;
 use crate::tui::finding_location::{self};
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::labels::author_label;
-use crate::tui::markdown::MarkdownRenderer;
+use crate::tui::markdown::{MarkdownRenderer, to_plain_line};
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, add_gutter};
 use crate::tui::text_comparison::{self, ComparisonSide};
 use crate::tui::text_wrap::{to_one_line, wrap_spans, wrap_trusted_text};
@@ -209,7 +209,7 @@ fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
 
 fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
     let remark = &finding.remark;
-    let text = to_one_line(&remark.text);
+    let text = to_plain_line(&remark.text);
     LineRemark {
         mark: ScrollTarget::Finding(remark.n),
         style: theme::severity_style(remark.severity),

@@ -226,10 +226,10 @@ pub trait ScreenTab: SearchableView {
     }
 }
 
-/// Limits the width of a page: one column stays free at the right, and long lines are hard to read.
+/// Limits the width of a page: long lines are hard to read.
 pub fn limit_page_width(area: Rect) -> Rect {
     Rect {
-        width: area.width.saturating_sub(1).min(MAX_PAGE_COLUMNS),
+        width: area.width.min(MAX_PAGE_COLUMNS),
         ..area
     }
 }

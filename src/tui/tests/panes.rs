@@ -603,7 +603,7 @@ fn findings_stand_with_a_sign_of_their_own_and_open_to_their_evidence() {
     press(&mut screen, Some(&state), &[".", " "]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(seen.contains("│ Evidence: calc.py:3"), "{seen}");
-    let narrow = drawn(&mut screen, (20, 40), Some(&state));
+    let narrow = drawn(&mut screen, (19, 40), Some(&state));
     let bars = narrow.matches("│ ").count();
     assert!(bars >= 4 && narrow.contains("│ calc.py:3"), "{narrow}");
     press(&mut screen, Some(&state), &[" "]);

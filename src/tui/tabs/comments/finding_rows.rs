@@ -7,8 +7,9 @@ use ratatui::text::{Line, Span};
 
 use super::{CommentsEntry, FindingListLayout, SettledFindingsFold, status_label};
 use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
+use crate::tui::markdown::to_plain_line;
 use crate::tui::scroll_view::ScrollTarget;
-use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
+use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
 /// From this many findings on, the compact list is used.
@@ -48,7 +49,7 @@ pub(super) fn finding_lead(finding: &Finding) -> (Vec<(String, Style)>, usize) {
         (format!("{sign} "), style),
         (format!("{word:^BADGE_COLUMNS$}"), badge),
         (number, theme::QUIET),
-        (to_one_line(&remark.text), text),
+        (to_plain_line(&remark.text), text),
     ];
     (parts, lead)
 }
