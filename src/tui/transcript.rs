@@ -59,6 +59,7 @@ use super::labels::LocalClock;
 use crate::domain::event::{AgentActivity, Event, PathChange};
 use crate::domain::event_wording::short_commit;
 use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::question::QuestionAnswer;
 use crate::domain::step_result::with_result_line;
 use crate::domain::text_delta::TextDelta;
 
@@ -184,6 +185,13 @@ impl ChatTranscript {
                 self.blocks
                     .iter_mut()
                     .for_each(TranscriptBlock::mark_interrupted);
+                self.append_event(event);
+            }
+            Event::QuestionAnswered {
+                answer: QuestionAnswer::Execute,
+                ..
+            } => {
+                self.hide_last_question();
                 self.append_event(event);
             }
             Event::StepRecorded { step, .. } => self.end_step(*step, event),

@@ -4,13 +4,16 @@
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::pictures::{check, not_writing};
-use super::world::{NOW, approving, created, drawn, press, press_at, running, settings, state};
+use super::world::{
+    NOW, approving, created, drawn, press, press_at, questions, running, settings, state,
+};
 use crate::domain::event::{
     AgentActivity, ApprovalDecider, Event, EventRecord, ToolKind, ToolStatus,
 };
 use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan::file_hash;
+use crate::domain::question::{Question, QuestionAnswer};
 use crate::domain::run::RunState;
 use crate::domain::session::SessionUsage;
 use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
@@ -314,6 +317,31 @@ fn what_the_user_decides_stands_behind_the_call_and_the_agent_is_not_named_again
         assert_eq!(seen.matches("▎ Planner").count(), 1, "{seen}");
         assert!(!seen.contains("▌ You"), "{seen}");
     }
+}
+
+#[test]
+fn the_question_whether_to_run_the_plan_is_seen_without_a_dialog_until_it_is_answered() {
+    let kinds = questions().into_iter().map(|(_, kind)| kind);
+    let kind = kinds
+        .into_iter()
+        .find(|kind| kind.name() == "execute")
+        .unwrap();
+    let said = kind.describe();
+    let said = said
+        .split(&[' ', '\n'][..])
+        .take(3)
+        .collect::<Vec<_>>()
+        .join(" ");
+    let question = Question { id: 1, kind };
+    let mut screen = Screen::new(settings());
+    screen.on_event(NOW, &Event::QuestionAsked { question });
+    let seen = drawn(&mut screen, (120, 40), None);
+    assert!(seen.contains(&format!("? {said}")), "{said}\n{seen}");
+    let answer = QuestionAnswer::Execute;
+    screen.on_event(NOW, &Event::QuestionAnswered { id: 1, answer });
+    let seen = drawn(&mut screen, (120, 40), None);
+    assert!(!seen.contains(&format!("? {said}")), "{seen}");
+    assert!(seen.contains("▌ Run the plan"), "{seen}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! Pieces of a text do not pass through the log, so they can arrive before the event of an earlier thought.
 
 use super::ChatTranscript;
+use super::block_layout::BlockVisibility;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
 
 impl ChatTranscript {
@@ -36,6 +37,23 @@ impl ChatTranscript {
             first = Some(at);
         }
         first
+    }
+
+    /// Hides the last question of the run: its answer says what it was. Until then it is seen where no dialog asks it, as
+    /// on a read-only screen.
+    pub(super) fn hide_last_question(&mut self) {
+        let is_question = |block: &&mut TranscriptBlock| {
+            matches!(
+                block.content,
+                BlockContent::Fact {
+                    tone: FactTone::Question,
+                    ..
+                }
+            )
+        };
+        if let Some(block) = self.blocks.iter_mut().rev().find(is_question) {
+            block.visibility = BlockVisibility::ShownElsewhere;
+        }
     }
 
     /// Returns whether the last block is a question that a dialog shows right below.

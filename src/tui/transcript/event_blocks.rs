@@ -31,11 +31,7 @@ impl ChatTranscript {
 /// Returns the blocks of an event; none if another part of the screen shows it.
 pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
     let is_shown_elsewhere = match event {
-        // Its dialog says all of it, and the answer says what it was.
-        Event::QuestionAsked { question } => matches!(
-            question.kind,
-            QuestionKind::Gate { .. } | QuestionKind::Execute { .. }
-        ),
+        Event::QuestionAsked { question } => matches!(question.kind, QuestionKind::Gate { .. }),
         // Shown by modules that know the calls, the turns, the steps and the tasks.
         Event::SessionVersion { .. }
         | Event::StepAudited(_)
