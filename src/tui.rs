@@ -106,6 +106,7 @@ mod search_bar;
 mod search_highlight;
 mod searchable_view;
 mod sidebar;
+mod step_trail;
 mod tabs;
 mod terminal_status;
 mod text_comparison;

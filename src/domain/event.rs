@@ -21,7 +21,7 @@ use super::ids::{DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId, Unix
 use super::missing_part::MissingPart;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
-use super::plan_execution::TestBaseline;
+use super::plan_execution::{CommitSize, TestBaseline};
 use super::plan_thread::{ThreadChanges, UserNote};
 use super::question::{
     AgentQuestion, DraftFile, EntryPoint, ExecutionTerms, HeldEdit, MergeConflict, Question,
@@ -475,6 +475,9 @@ pub enum Event {
         commit: String,
         /// Its first line.
         message: String,
+        /// `None` where it was not counted, and in logs of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<CommitSize>,
     },
     /// No commit was made, for a reason that is not a failure.
     #[serde(rename = "commit.skipped")]

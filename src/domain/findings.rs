@@ -457,6 +457,11 @@ impl FindingLedger {
         self.reviews
     }
 
+    /// Returns whether the last review tells of a finding: raises it again, or settles it.
+    pub fn is_in_last_review(&self, finding: &Finding) -> bool {
+        finding.last_in == self.reviews || finding.record.settled_in == Some(self.reviews)
+    }
+
     /// Returns whether the user has settled this number.
     pub fn is_settled_by_user(&self, n: u32) -> bool {
         self.get(n)

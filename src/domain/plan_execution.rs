@@ -20,7 +20,7 @@ use super::step_proof::ProofStatus;
 use super::step_result::{StepResult, StepResultKind};
 use super::step_scope::ScopeChange;
 use super::test_command::TestCommand;
-use crate::text::clean_to_one_line;
+use crate::text::{clean_to_one_line, pluralize};
 
 /// An execution, running or finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -337,11 +337,32 @@ pub enum StepOutcome {
         commit: String,
         /// The commit's first line.
         message: String,
+        /// `None` where it was not counted, and in runs of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<CommitSize>,
     },
     /// It changed files, and no commit was made.
     Uncommitted { reason: String },
     /// It changed nothing, so its work is never tested.
     NoChange,
+}
+
+/// How much a commit changes, compared with its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CommitSize {
+    pub files: u32,
+    /// Lines, without those of binary files.
+    pub added: u32,
+    /// Lines, without those of binary files.
+    pub removed: u32,
+}
+
+impl CommitSize {
+    /// Describes it in a few words: `2 files · +21 −1`.
+    pub fn describe(self) -> String {
+        let files = pluralize(self.files as usize, "file");
+        format!("{files} · +{} −{}", self.added, self.removed)
+    }
 }
 
 /// What the user decided about a step that did not pass by itself.
@@ -508,6 +529,7 @@ mod tests {
         let committed = StepOutcome::Committed {
             commit: "c".to_owned(),
             message: "m".to_owned(),
+            size: None,
         };
         let uncommitted = StepOutcome::Uncommitted {
             reason: "r".to_owned(),

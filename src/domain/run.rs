@@ -655,7 +655,8 @@ impl Run {
                 step,
                 commit,
                 message,
-            } => step_commit::on_commit_made(state, *step, commit, message),
+                size,
+            } => step_commit::on_commit_made(state, *step, commit, message, *size),
             Event::CommitSkipped { step, reason } => {
                 step_commit::on_commit_skipped(state, *step, reason)
             }

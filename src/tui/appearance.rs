@@ -98,6 +98,8 @@ pub struct ScreenSettings {
     pub shows_prompt: bool,
     /// Whether this is a demo that calls no model; the header shows it.
     pub demo: bool,
+    /// Whether the next run has no reviewer.
+    pub runs_without_reviewer: bool,
     /// The repository's path or name, for the header.
     pub repository: String,
     /// The checked-out branch, if there is one.

@@ -94,8 +94,8 @@ impl Screen {
             ScreenCommand::ExportRun(form) => self.apply(run_commands::export_run(form, state)),
             ScreenCommand::ChooseRefiner(role) => {
                 let goal = self.dialogs.proposed_goal.clone();
-                let keymap = &self.settings.appearance.keymap;
-                let outcome = self.composer.choose_refiner(role, goal, state, keymap);
+                let settings = &self.settings;
+                let outcome = self.composer.choose_refiner(role, goal, state, settings);
                 self.apply(outcome)
             }
             ScreenCommand::ViewFullText => self.view_full_text(state),

@@ -1,9 +1,10 @@
 //! The composer's state: the text, what helps to write it, and to whom it goes.
 
+use super::appearance::ScreenSettings;
 use super::completion::ComposerAssist;
 use super::composer::TextComposer;
 use super::dialog::{ChoiceDialog, ComposerDraft, DialogFocus, EmptyComposerEnter};
-use super::keymap::{ActiveKeymap, ComposerFocus};
+use super::keymap::ComposerFocus;
 use super::run_commands::CommandOutcome;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
@@ -70,10 +71,15 @@ impl ComposerPane {
         role: Option<Role>,
         proposed_goal: Option<String>,
         state: Option<&RunState>,
-        keymap: &ActiveKeymap,
+        settings: &ScreenSettings,
     ) -> CommandOutcome {
         let has_goal = |state: &&RunState| !state.phase.is_final() && state.phase != Phase::Init;
         let Some(state) = state.filter(has_goal) else {
+            if settings.runs_without_reviewer && role != Some(Role::Planner) {
+                return CommandOutcome::refuse(
+                    "There is no reviewer: roles.reviewer is \"none\" in your configuration.",
+                );
+            }
             self.refiner = role.unwrap_or(self.refiner.other());
             return CommandOutcome::default();
         };
@@ -89,6 +95,7 @@ impl ComposerPane {
                 CommandOutcome::record(Event::RefinerChosen { role, goal })
             }
             Phase::RefineGoal => {
+                let keymap = &settings.appearance.keymap;
                 let key = keymap.key_label("interrupt", self.focus);
                 CommandOutcome::refuse(&format!(
                     "An agent is working on the goal. Interrupt it first ({key})."

@@ -87,7 +87,7 @@ impl Screen {
                     self.composer.draft,
                     &self.dialog_context(),
                 );
-                composer_target::target_label(&target, self.keymap())
+                composer_target::target_label(&target, self.other_refiner(state), self.keymap())
             }
         };
         match self.composer.assist.queued_messages.len() {

@@ -146,17 +146,19 @@ pub fn steerable_role(state: &RunState) -> Option<Role> {
     (running.result == ResultValidity::Yes).then_some(role)
 }
 
-/// Returns the label that says what Enter does with a text.
-pub fn target_label(target: &ComposerTarget, keymap: &ActiveKeymap) -> String {
+/// Returns the label that says what Enter does with a text. `other` can refine the goal instead of the agent that does.
+pub fn target_label(target: &ComposerTarget, other: Option<Role>, keymap: &ActiveKeymap) -> String {
     let key = |action| keymap.key_label(action, ComposerFocus::Focused);
     match target {
         ComposerTarget::NewRun => "Describe the goal in a sentence or a page".to_owned(),
-        ComposerTarget::TalkToRefiner(refiner) => format!(
-            "Message the {} ({}: {}) · /go confirms the goal",
-            refiner.name(),
-            key("refiner"),
-            refiner.other().name()
-        ),
+        ComposerTarget::TalkToRefiner(refiner) => {
+            let other = other.map(|other| format!(" ({}: {})", key("refiner"), other.name()));
+            format!(
+                "Message the {}{} · /go confirms the goal",
+                refiner.name(),
+                other.unwrap_or_default()
+            )
+        }
         ComposerTarget::AfterTalking(role) => format!(
             "Message the {} (sent after this turn, /steer: now)",
             role.name()

@@ -318,6 +318,12 @@ impl ChoiceDialog {
         self.without_lines(&lines)
     }
 
+    /// Returns the texts that also stand in a tab.
+    pub fn texts_of_tab(&self, tab: TabKind) -> impl Iterator<Item = &str> {
+        let lines = self.lines_of_tab(tab);
+        lines.filter_map(|at| self.body.get(at).map(|(text, _)| text.as_str()))
+    }
+
     fn lines_of_tab(&self, tab: TabKind) -> impl Iterator<Item = usize> {
         let lines = self.tab_lines.iter();
         lines.filter_map(move |(at, of)| (*of == tab).then_some(*at))

@@ -43,21 +43,25 @@ pub fn draw(
         height: 1,
         ..area
     };
+    // The first screen asks what to build; its views have nothing yet.
+    let is_welcome = screen.hit_areas.welcome.is_some();
+    let n_rows = if is_welcome { 1 } else { 2 };
     let filled = Rect {
-        height: area.height.min(2),
+        height: area.height.min(n_rows),
         ..area
     };
     frame
         .buffer_mut()
         .set_style(filled, theme::Surface::Panel.style());
+    if area.height >= n_rows {
+        let title = title_line(screen, state, usize::from(area.width));
+        draw_line(frame, &title, row(0));
+    }
     let views = match area.height {
         0 => return Vec::new(),
+        _ if is_welcome => return Vec::new(),
         1 => row(0),
-        2.. => {
-            let title = title_line(screen, state, usize::from(area.width));
-            draw_line(frame, &title, row(0));
-            row(1)
-        }
+        2.. => row(1),
     };
     let columns = usize::from(views.width);
     let margin = usize::from(gutter(views.width));

@@ -277,7 +277,7 @@ impl Screen {
     fn describe_text_target(&self, state: Option<&RunState>) -> String {
         let known = self.dialog_context();
         let target = composer_target::composer_target(state, self.composer.draft, &known);
-        composer_target::target_label(&target, self.keymap())
+        composer_target::target_label(&target, self.other_refiner(state), self.keymap())
     }
 }
 

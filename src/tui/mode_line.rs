@@ -27,18 +27,31 @@ impl Screen {
         }
     }
 
+    /// Returns the agent that can refine the goal instead of the one that does; `None` without a reviewer.
+    pub(super) fn other_refiner(&self, state: Option<&RunState>) -> Option<Role> {
+        match state {
+            Some(state) => {
+                let other = state.refiner.other();
+                state.session(other).map(|_| other)
+            }
+            None if self.settings.runs_without_reviewer => None,
+            None => Some(self.composer.refiner.other()),
+        }
+    }
+
     /// Returns the line below the text: who gets it with CLI and model, the mode and the gate; before a run the keys.
     pub(super) fn mode_line(&self, state: Option<&RunState>, columns: usize) -> Line<'static> {
         let Some(state) = state else {
             let other = self.keymap().key_label("refiner", ComposerFocus::Focused);
             let refiner = self.composer.refiner;
-            let mut keys = vec![
-                format!("Enter to {}", refiner.name()),
-                format!("{other} {}", refiner.other().name()),
+            let mut keys = vec![format!("Enter to {}", refiner.name())];
+            let role = self.other_refiner(None);
+            keys.extend(role.map(|role| format!("{other} {}", role.name())));
+            keys.extend([
                 "Shift+Enter new line".to_owned(),
                 "@ files".to_owned(),
                 "/ commands".to_owned(),
-            ];
+            ]);
             while keys.len() > 1 && text_width(&keys.join("  ")) > columns {
                 keys.pop();
             }

@@ -11,7 +11,7 @@ use super::keymap::ComposerFocus;
 use super::labels::{self, format_elapsed};
 use super::text_wrap::to_one_line;
 use super::theme;
-use super::transcript::{ChatTranscript, RunSummaryCard, RunSummaryKey};
+use super::transcript::{ChatTranscript, RunResultRow, RunSummaryCard, RunSummaryKey};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::{
     PlanExecution, StepAssessment, StepCount, StepOutcome, StepRecord,
@@ -113,9 +113,9 @@ impl SummaryContext<'_> {
 }
 
 /// Describes the results and how they were tested.
-fn describe_results(state: &RunState) -> Vec<(String, Style)> {
+fn describe_results(state: &RunState) -> Vec<RunResultRow> {
     let Some(execution) = &state.execution else {
-        return vec![("no step ran".to_owned(), theme::PLAIN)];
+        return vec![("no step ran".to_owned(), theme::PLAIN).into()];
     };
     let StepCount { done, all } = state.step_count();
     let steps = format!(
@@ -141,12 +141,14 @@ fn describe_results(state: &RunState) -> Vec<(String, Style)> {
     }
     said.extend(describe_unchanged_steps(&execution.done));
     said.extend(describe_uncommitted_steps(&execution.done));
-    said.extend(describe_step_proofs(&execution.done));
+    let mut rows: Vec<RunResultRow> = said.into_iter().map(Into::into).collect();
+    rows.extend(describe_step_proofs(&execution.done));
     if let Some(last) = execution.undone.last() {
         let n = last.records.len();
-        said.push((format!("↺ undone: {}", pluralize(n, "step")), theme::PLAIN));
+        let text = format!("↺ undone: {}", pluralize(n, "step"));
+        rows.push((text, theme::PLAIN).into());
     }
-    said
+    rows
 }
 
 /// Returns the command that merges the commits into the branch that was checked out before.
@@ -219,7 +221,7 @@ fn describe_tests(done: &[StepRecord]) -> Vec<(String, Style)> {
 }
 
 /// Says of each step what was seen of its proof; of a long run only of those that are not proven.
-fn describe_step_proofs(done: &[StepRecord]) -> Vec<(String, Style)> {
+fn describe_step_proofs(done: &[StepRecord]) -> Vec<RunResultRow> {
     let is_long = done.len() > MAX_STEP_ROWS;
     let has_row = |step: &&StepRecord| {
         let has_proof = step.proof.is_some() && step.assessment() != StepAssessment::Failing;
@@ -227,22 +229,27 @@ fn describe_step_proofs(done: &[StepRecord]) -> Vec<(String, Style)> {
     };
     let row = |step: &StepRecord| {
         let tests = to_one_line(&step.describe_tests());
-        let text = match &step.outcome {
-            StepOutcome::Committed { commit, message } => {
+        let (text, size) = match &step.outcome {
+            StepOutcome::Committed {
+                commit,
+                message,
+                size,
+            } => {
                 let commit = labels::short_commit(commit);
                 let message = to_one_line(message);
                 // The number stands in front already.
                 let lead = format!("[Step {}] ", step.n);
                 let title = message.strip_prefix(&lead).unwrap_or(&message);
-                format!("  {}  {commit}  {tests} · {title}", step.n)
+                let text = format!("  {}  {commit}  {tests} · {title}", step.n);
+                (text, *size)
             }
-            _ => format!("  {}  {tests}", step.n),
+            _ => (format!("  {}  {tests}", step.n), None),
         };
         let style = match step.unproven_reason() {
             Some(_) => theme::WARNING,
             None => theme::PLAIN,
         };
-        (text, style)
+        RunResultRow { text, style, size }
     };
     done.iter().filter(has_row).map(row).collect()
 }

@@ -21,6 +21,7 @@ use super::keymap::{ComposerFocus, KeyChord};
 use super::pager::TextPager;
 use super::run_summary::{SummaryContext, update_summary_card};
 use super::sidebar::SidebarContext;
+use super::step_trail::StepTrail;
 use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, SIDEBAR_COLUMNS, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
@@ -148,6 +149,8 @@ impl Screen {
             && sheet
                 .as_ref()
                 .is_some_and(|sheet| sheet.origin == DialogOrigin::Run);
+        let trail = state.and_then(StepTrail::of_run);
+        self.tabs.chat.transcript.show_step_trail(trail);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
@@ -281,10 +284,18 @@ impl Screen {
         if [Some(self.tabs.view.shown), beside].contains(&Some(TabKind::Plan)) {
             sheet = sheet.without_text_of_tab(TabKind::Plan);
         }
-        if self.tabs.view.shown == TabKind::Chat {
+        let open = command_table::open_question(state);
+        let is_told = match open {
+            // Something else may have been said since the review.
+            Some(QuestionKind::Arbitration { .. }) => sheet
+                .texts_of_tab(TabKind::Chat)
+                .all(|text| self.tabs.chat.transcript.ends_with_text(text)),
+            _ => true,
+        };
+        if self.tabs.view.shown == TabKind::Chat && is_told {
             sheet = without_text_above(sheet, window);
         }
-        let is_gate = command_table::open_question(state).is_some_and(is_gate_question);
+        let is_gate = open.is_some_and(is_gate_question);
         // The prompt is read in Chat, where the question comes first; beside a tab that is read, the dialog drops it.
         if reads_on == TabReading::BesideDialog && is_gate {
             sheet = sheet.without_details();

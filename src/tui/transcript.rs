@@ -15,6 +15,7 @@ mod front_matter_diff;
 mod read_fold;
 mod run_context;
 mod run_summary_card;
+mod stage_divider;
 mod step_tracker;
 mod streaming_text;
 mod task_patch_card;
@@ -37,7 +38,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub use block_selection::SelectionMove;
 pub use child_session_view::ChildSessionView;
 pub use discussion_card::describe_outcome_details;
-pub use run_summary_card::{RunSummaryCard, RunSummaryKey};
+pub use run_summary_card::{RunResultRow, RunSummaryCard, RunSummaryKey};
 use step_tracker::StepTracker;
 use streaming_text::StreamingText;
 pub use tool_call_card::TruncatedToolCall;
@@ -163,7 +164,7 @@ impl ChatTranscript {
             self.blocks.iter_mut().for_each(|block| block.seq = 0);
             self.earlier = TranscriptScrollback::from_start();
         }
-        self.earlier.on_event();
+        self.earlier.on_event(at);
         match event {
             // A new goal is also the first message about it; show it once.
             Event::GoalMessageAdded { text }
@@ -216,8 +217,9 @@ impl ChatTranscript {
             }
             Event::StepProved { proof, .. } => self.append_step_check(event, proof.summary()),
             // The subject of the commit repeats the step's heading.
-            Event::CommitMade { commit, .. } => {
-                self.append_step_check(event, short_commit(commit));
+            Event::CommitMade { commit, size, .. } => {
+                let size = size.map_or(String::new(), |size| format!(" · {}", size.describe()));
+                self.append_step_check(event, format!("{}{size}", short_commit(commit)));
             }
             _ => self.append_event(event),
         }
@@ -403,6 +405,7 @@ impl ChatTranscript {
             block.seq = self.earlier.last_event();
             block.relativize_paths(&self.root);
             block.set_expand_key(&self.expand_key);
+            block.set_time_of_day(self.earlier.last_event_at());
             block.localize_utc_times(self.clock);
             block.is_named = block.visibility.has_rows() && self.turns.claim_name_line(&block);
             if block.is_named {

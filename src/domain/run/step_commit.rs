@@ -7,7 +7,8 @@ use super::{RunState, turn_lifecycle};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::plan_execution::{
-    CurrentStep, DirtyPolicy, PlanExecution, StepOutcome, StepOverride, StepRecord, StepStage,
+    CommitSize, CurrentStep, DirtyPolicy, PlanExecution, StepOutcome, StepOverride, StepRecord,
+    StepStage,
 };
 use crate::domain::question::{CommitTarget, QuestionAnswer, QuestionKind};
 use crate::text::clean_to_one_line;
@@ -119,12 +120,17 @@ pub(super) fn on_commit_made(
     step: u32,
     commit: &str,
     message: &str,
+    size: Option<CommitSize>,
 ) -> Vec<Effect> {
     if current_at_stage(state, step, &[StepStage::Commit]).is_none() {
         return Vec::new();
     }
-    let (commit, message) = (commit.to_owned(), message.to_owned());
-    record_step(state, StepOutcome::Committed { commit, message })
+    let outcome = StepOutcome::Committed {
+        commit: commit.to_owned(),
+        message: message.to_owned(),
+        size,
+    };
+    record_step(state, outcome)
 }
 
 pub(super) fn on_commit_skipped(state: &mut RunState, step: u32, reason: &str) -> Vec<Effect> {

@@ -291,6 +291,7 @@ impl RunSimulation {
                     step: *step,
                     commit: "c".repeat(40),
                     message: message.clone(),
+                    size: None,
                 },
             },
             Effect::AmendStep { step, .. } => Event::StepAmended { step: *step },
@@ -1283,6 +1284,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
         step: 1,
         commit: "c".to_owned(),
         message: "[Step 1] step 1".to_owned(),
+        size: None,
     };
     let before_summary = Event::SnapshotTaken {
         step: 0,
@@ -2084,6 +2086,7 @@ fn a_step_that_was_being_written_down_is_redone_and_not_done_twice() {
         step: 1,
         commit: "c".to_owned(),
         message: "[Step 1] Wrote".to_owned(),
+        size: None,
     });
     world.feed(Event::RunResumed { gate: Gate::Auto });
     let question = world.run.state().current_question().cloned().unwrap();

@@ -54,7 +54,9 @@ pub(super) fn format_step_entry(record: &StepRecord, at: &str) -> String {
         ));
     }
     lines.push(match &record.outcome {
-        StepOutcome::Committed { commit, message } => format!("- commit: {commit} {message}"),
+        StepOutcome::Committed {
+            commit, message, ..
+        } => format!("- commit: {commit} {message}"),
         StepOutcome::Uncommitted { reason } => format!("- commit: none, {reason}"),
         StepOutcome::NoChange => format!("- commit: none, it {}", StepAssessment::CHANGED_NOTHING),
     });

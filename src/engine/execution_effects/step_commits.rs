@@ -4,6 +4,7 @@ use std::future::ready;
 use std::path::PathBuf;
 
 use crate::domain::event::Event;
+use crate::domain::plan_execution::CommitSize;
 use crate::domain::question::CommitTarget;
 
 use super::git_error_with_hint;
@@ -97,19 +98,29 @@ fn describe_commit_result(
     match result {
         Ok(StepCommit {
             commit,
+            size,
             index_warning,
             later_changes,
         }) => {
+            let (size, uncounted) = match size {
+                Ok(size) => (Some(size), None),
+                Err(why) => (
+                    None,
+                    Some(warning_event("count the lines of the commit", why)),
+                ),
+            };
             let index_warning = index_warning.map(|why| warning_event(REFRESH_INDEX, why));
             let later_changes =
                 later_changes.map(|why| warning_event("commit the current files", why));
             let made = Event::CommitMade {
                 step,
-                commit,
+                commit: commit.0,
                 message: title.to_owned(),
+                size,
             };
             index_warning
                 .into_iter()
+                .chain(uncounted)
                 .chain(later_changes)
                 .chain([made])
                 .collect()
@@ -134,7 +145,9 @@ enum StepCommitError {
 
 /// A commit with its warnings.
 struct StepCommit {
-    commit: String,
+    commit: CommitId,
+    /// How much it changes, or why that is unknown.
+    size: Result<CommitSize, String>,
     /// What the user can do about the git index, if it could not be refreshed.
     index_warning: Option<String>,
     /// Which of the committed files have changed since they were tested, as text.
@@ -161,40 +174,38 @@ async fn commit_step_paths(
         .iter()
         .map(|path| path_from_event_text(path))
         .collect();
-    match git.commit_paths(tested, &paths, &[], message).await {
-        Ok(commit) => Ok(StepCommit {
-            commit: commit.0,
-            index_warning: None,
-            later_changes: describe_later_changes(git, tested, &paths).await,
-        }),
+    let (commit, index_warning) = match git.commit_paths(tested, &paths, &[], message).await {
+        Ok(commit) => (commit, None),
         Err(failure) => match &failure.kind {
-            CommitFailureKind::IndexBehind(commit) => Ok(StepCommit {
-                commit: commit.0.clone(),
-                index_warning: Some(failure.index_behind_message(commit)),
-                later_changes: describe_later_changes(git, tested, &paths).await,
-            }),
+            CommitFailureKind::IndexBehind(commit) => {
+                let warning = failure.index_behind_message(commit);
+                (commit.clone(), Some(warning))
+            }
             // The program may have crashed between the commit and its record. Then the commit at HEAD is the
             // one of this step.
             CommitFailureKind::NothingToCommit => {
-                match find_existing_commit(git, base, message).await {
-                    Some(commit) => {
-                        // The crash may also have come before the user's index was refreshed; the commit is
-                        // valid either way.
-                        let id = CommitId(commit.clone());
-                        let refreshed = git.refresh_index(&id).await;
-                        let failure = refreshed.err();
-                        Ok(StepCommit {
-                            commit,
-                            index_warning: failure.map(|failure| failure.index_behind_message(&id)),
-                            later_changes: describe_later_changes(git, tested, &paths).await,
-                        })
-                    }
-                    None => Err(StepCommitError::NothingToCommit),
-                }
+                let commit = find_existing_commit(git, base, message).await;
+                let commit = CommitId(commit.ok_or(StepCommitError::NothingToCommit)?);
+                // The crash may also have come before the user's index was refreshed; the commit is valid
+                // either way.
+                let refreshed = git.refresh_index(&commit).await;
+                let warning = refreshed.err();
+                let warning = warning.map(|failure| failure.index_behind_message(&commit));
+                (commit, warning)
             }
-            _ => Err(StepCommitError::Failed(failure.output)),
+            _ => return Err(StepCommitError::Failed(failure.output)),
         },
-    }
+    };
+    let (size, later_changes) = tokio::join!(
+        git.commit_size(&commit),
+        describe_later_changes(git, tested, &paths)
+    );
+    Ok(StepCommit {
+        commit,
+        size: size.map_err(|error| git_error_with_hint(&error)),
+        index_warning,
+        later_changes,
+    })
 }
 
 /// Checks that the approved branch is checked out.

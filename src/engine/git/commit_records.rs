@@ -6,6 +6,7 @@ use super::error::GitError;
 use super::git_command::{GitCommand, split_nul};
 use super::repository::GitRepository;
 use super::{CommitId, TreeId};
+use crate::domain::plan_execution::CommitSize;
 use crate::process::StdinSource;
 
 /// Separates the fields of a commit in git's output.
@@ -134,6 +135,25 @@ impl GitRepository {
         records.collect()
     }
 
+    /// Counts what a commit changes, compared with its only parent, or with nothing where it has none.
+    ///
+    /// # Errors
+    /// Git fails, or its output is not understood.
+    pub async fn commit_size(&self, commit: &CommitId) -> Result<CommitSize, GitError> {
+        let args = ["diff-tree", "--numstat", "--root", "--no-commit-id", "-r"];
+        let output = self
+            .plain_objects(&args)
+            .arg("--no-ext-diff")
+            .arg("--no-renames")
+            .arg(&commit.0)
+            .stdout_text()
+            .await?;
+        parse_numstat(&output).ok_or_else(|| GitError::Unreadable {
+            command: "diff-tree".to_owned(),
+            what: "a line lacks its numbers".to_owned(),
+        })
+    }
+
     /// Builds a call that reads nothing in place of the objects.
     pub(super) fn plain_objects<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
         self.git_object_command(args)
@@ -147,6 +167,23 @@ impl GitRepository {
 pub fn is_object_id(text: &str) -> bool {
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     [40, 64].contains(&text.len()) && text.bytes().all(is_hex)
+}
+
+/// Sums the rows of `--numstat`; a binary file has no line counts.
+fn parse_numstat(output: &str) -> Option<CommitSize> {
+    let mut size = CommitSize::default();
+    let count = |field: &str| match field {
+        "-" => Some(0),
+        number => number.parse::<u32>().ok(),
+    };
+    for row in output.lines() {
+        let mut fields = row.split('\t');
+        let (added, removed) = (count(fields.next()?)?, count(fields.next()?)?);
+        size.files = size.files.saturating_add(1);
+        size.added = size.added.saturating_add(added);
+        size.removed = size.removed.saturating_add(removed);
+    }
+    Some(size)
 }
 
 fn parse_record(line: &str) -> Option<CommitRecord> {

@@ -162,7 +162,9 @@ pub(super) fn to_done_step(step: &StepRecord) -> DoneStep {
 
 fn commit_lines(execution: &PlanExecution) -> Vec<CommitLine> {
     let line = |step: &StepRecord| match &step.outcome {
-        StepOutcome::Committed { commit, message } => {
+        StepOutcome::Committed {
+            commit, message, ..
+        } => {
             let hash = commit.chars().take(12).collect();
             Some(CommitLine {
                 hash,

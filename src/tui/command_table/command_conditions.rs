@@ -112,6 +112,11 @@ pub fn run_is_past_the_goal(now: &CommandContext<'_>) -> Option<String> {
     unless(goes_on, "nothing to stop yet")
 }
 
+pub fn plan_is_being_executed(now: &CommandContext<'_>) -> Option<String> {
+    let is_executed = now.phase() == Some(Phase::Execute);
+    unless(is_executed, "no plan is being executed")
+}
+
 pub fn goal_is_open(now: &CommandContext<'_>) -> Option<String> {
     let is_open = matches!(now.phase(), None | Some(Phase::Init | Phase::RefineGoal));
     unless(is_open, "the goal is confirmed")

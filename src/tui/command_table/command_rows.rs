@@ -64,9 +64,11 @@ static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
     key_command("/redo", &[ctrl_key('r')], OutsideComposer, Build(|_| Ok(ScreenCommand::Undo(UndoRequest::Redo))),
         "Redo what you undid last").unless(only_if::step_can_be_undone).changes_run(),
     slash_command("/skip", Build(parse::parse_skip), "Skip step N, which has not ended, and say why")
-        .with_argument(Text("N TEXT")).titled("Skip a step…").changes_run(),
+        .with_argument(Text("N TEXT")).titled("Skip a step…")
+        .unless(only_if::plan_is_being_executed).changes_run(),
     slash_command("/replan", Build(parse::parse_replan), "Have step N planned again; finished steps stay")
-        .with_argument(Text("N TEXT")).titled("Plan a step again…").changes_run(),
+        .with_argument(Text("N TEXT")).titled("Plan a step again…")
+        .unless(only_if::plan_is_being_executed).changes_run(),
     key_command("/cancel", &[], Anywhere, Build(|_| Ok(ScreenCommand::CancelRun)), "Cancel the run")
         .unless(only_if::run_is_open).changes_run().sendable(),
     key_command("/resume", &[letter_key('r')], OutsideComposer, Build(|_| Ok(ScreenCommand::ResumeRun)),

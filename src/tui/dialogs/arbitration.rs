@@ -11,6 +11,7 @@ use crate::domain::run::RunState;
 use crate::text::capitalize;
 use crate::text::pluralize;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::tabs::TabKind;
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
@@ -30,19 +31,30 @@ pub(super) fn build_dialog(
         sheet = sheet.with_reason(&why, theme::QUIET);
     }
     let listed = listed_findings(reason, state);
+    // The chat has the last review right above.
+    let are_told_last = listed
+        .iter()
+        .all(|finding| state.findings.is_in_last_review(finding));
+    let add_line = |sheet: ChoiceDialog, line: &str, style| {
+        if are_told_last && reason != ArbitrationReason::ResidualBlocker {
+            sheet.with_text_of_tab(TabKind::Chat, line, style)
+        } else {
+            sheet.with_text(line, style)
+        }
+    };
     for finding in listed.iter().take(MAX_LISTED_FINDINGS) {
         sheet = match reason {
             ArbitrationReason::ResidualBlocker => add_whole_finding(sheet, finding),
             _ => {
                 let line = truncate_to_columns(&finding.describe_in_line(), MAX_FINDING_COLUMNS);
-                sheet.with_text(&line, theme::PLAIN)
+                add_line(sheet, &line, theme::PLAIN)
             }
         };
     }
     if listed.len() > MAX_LISTED_FINDINGS {
         let n = listed.len() - MAX_LISTED_FINDINGS;
         let line = format!("… and {n} more, in Comments (3)");
-        sheet = sheet.with_text(&line, theme::QUIET);
+        sheet = add_line(sheet, &line, theme::QUIET);
     }
     let force = ChoiceAction::Confirm(Box::new(confirmations::force_pass(id, open)));
     let sheet = if reason == ArbitrationReason::ResidualBlocker {

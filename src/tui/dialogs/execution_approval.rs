@@ -225,11 +225,9 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
         if findings.is_empty() {
             continue;
         }
-        let last_review = state.findings.review_count();
-        let is_told_last = |finding: &&Finding| {
-            finding.last_in == last_review || finding.record.settled_in == Some(last_review)
-        };
-        let are_told_last = findings.iter().all(is_told_last);
+        let are_told_last = findings
+            .iter()
+            .all(|finding| state.findings.is_in_last_review(finding));
         let lines = findings
             .iter()
             .map(|finding| truncate_to_columns(&finding.describe_in_line(), MAX_FINDING_COLUMNS));

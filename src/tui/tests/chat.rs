@@ -13,6 +13,7 @@ use crate::domain::event::{
 use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan::file_hash;
+use crate::domain::plan_execution::CommitSize;
 use crate::domain::question::{Question, QuestionAnswer};
 use crate::domain::run::RunState;
 use crate::domain::session::SessionUsage;
@@ -112,6 +113,11 @@ fn a_step_that_went_well_is_one_line() {
             step: 2,
             commit: "0e78f21f00".to_owned(),
             message: "[Step 2] test sum".to_owned(),
+            size: Some(CommitSize {
+                files: 2,
+                added: 21,
+                removed: 1,
+            }),
         },
         Event::StepRecorded {
             step: 2,
@@ -130,7 +136,7 @@ fn a_step_that_went_well_is_one_line() {
         "{seen}"
     );
     assert!(
-        seen.contains("✓ Step 2 done · tests passed: 7 passed, 0 failed, 0 skipped · 0e78f21f"),
+        seen.contains("✓ Step 2 done · tests passed: 7 passed, 0 failed, 0 skipped · 0e78f21f · 2 files · +21 −1"),
         "{seen}"
     );
 }

@@ -4,13 +4,13 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::look::click;
 use super::pictures::{check, not_writing};
-use super::world::{NOW, approving, asking, drawn, press, questions, running};
+use super::world::{NOW, approving, asking, drawn, press, questions, running, settings};
 use crate::domain::event::Event;
 use crate::domain::findings::{FindingSeverity, ReviewRemark};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_change::PlanChange;
-use crate::domain::plan_execution::{StepOutcome, StepRecord};
+use crate::domain::plan_execution::{StepOutcome, StepRecord, StepStage};
 use crate::domain::question::{CommitTarget, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
@@ -61,7 +61,7 @@ fn the_step_that_is_worked_on_is_in_view_at_every_size_and_finished_ones_stand_i
     for size in [(80, 24), (40, 12), (60, 20), (120, 30)] {
         let seen = drawn(&mut screen, size, Some(&state));
         assert!(seen.contains("▶ 7  "), "{size:?}\n{seen}");
-        assert!(seen.contains("[agent fixes]"), "{size:?}\n{seen}");
+        assert!(seen.contains("● agent fixes"), "{size:?}\n{seen}");
     }
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
@@ -492,4 +492,36 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
         seen.contains("✓   major     1  ") && !seen.contains("12 resolved"),
         "{seen}"
     );
+}
+
+#[test]
+fn the_heading_of_the_current_step_shows_its_stages_and_one_that_is_over_its_time() {
+    let (mut screen, mut state) = working_on(7);
+    for step in [6, 7] {
+        let begun = Event::SnapshotTaken { step, tree: None };
+        screen.on_event(NOW, &begun);
+    }
+    let time = settings().local_clock().time_with_minutes(NOW);
+    let heading = |screen: &mut Screen, size, state: &RunState, n: u32| {
+        let seen = drawn(screen, size, Some(state));
+        let lead = format!("tep {n}");
+        let mut rows = seen.lines().map(str::trim);
+        let row = rows.find(|row| row.starts_with(&format!("s{lead}")) && row.contains('─'));
+        row.unwrap_or_else(|| panic!("{seen}")).to_owned()
+    };
+    let six = heading(&mut screen, (120, 40), &state, 6);
+    assert!(six.ends_with(&time), "{six}");
+    let fixing = heading(&mut screen, (120, 40), &state, 7);
+    let stages = "● agent fixes › check › tests › commit › record";
+    assert!(fixing.ends_with(stages), "{fixing}");
+    let execution = state.execution.as_mut().unwrap();
+    execution.current.as_mut().unwrap().stage = StepStage::Test;
+    let testing = heading(&mut screen, (120, 40), &state, 7);
+    let stages = "✓ agent › ✓ check › ● tests › commit › record";
+    assert!(testing.ends_with(stages), "{testing}");
+    let narrow = heading(&mut screen, (40, 20), &state, 7);
+    assert!(narrow.ends_with("─ ● tests"), "{narrow}");
+    state.execution.as_mut().unwrap().current = None;
+    let over = heading(&mut screen, (120, 40), &state, 7);
+    assert!(over.ends_with(&time), "{over}");
 }

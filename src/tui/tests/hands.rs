@@ -403,6 +403,30 @@ fn dialogs_take_texts() {
 }
 
 #[test]
+fn without_a_reviewer_no_key_names_one_and_choosing_it_says_why() {
+    let mut screen = Screen::new(ScreenSettings {
+        runs_without_reviewer: true,
+        ..settings()
+    });
+    let seen = drawn(&mut screen, (120, 40), None);
+    assert!(
+        seen.contains("Enter to planner") && !seen.contains("F2"),
+        "{seen}"
+    );
+    let done = press(&mut screen, None, &["<f2>"]);
+    assert_eq!(done, []);
+    let seen = drawn(&mut screen, (120, 40), None);
+    assert!(
+        seen.contains("There is no reviewer: roles.reviewer is"),
+        "{seen}"
+    );
+    let mut refining = state(Phase::RefineGoal);
+    refining.reviewer = None;
+    let seen = drawn(&mut screen, (120, 40), Some(&refining));
+    assert!(seen.contains("Message the planner · /go"), "{seen}");
+}
+
+#[test]
 fn texts_go_to_whoever_takes_them() {
     let mut fresh = Screen::new(settings());
     check_on(

@@ -3,7 +3,7 @@
 //!
 //! It contains no wording, so that a table of outcomes records what happens and not how it is phrased.
 
-use super::world::{NOW, drawn, screen};
+use super::world::{NOW, drawn, painted, screen};
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 use crate::tui::dialog::ComposerDraft;
@@ -15,17 +15,30 @@ pub const SIZE: (u16, u16) = (200, 30);
 
 /// Returns a screen that has shown the pending dialog for long enough to accept keys.
 pub fn awake(state: Option<&RunState>, open: impl FnOnce(&mut Screen)) -> Screen {
+    awake_at(SIZE, state, open)
+}
+
+/// Like [`awake`], in a window of another size.
+pub fn awake_at(
+    size: (u16, u16),
+    state: Option<&RunState>,
+    open: impl FnOnce(&mut Screen),
+) -> Screen {
     let mut screen = screen();
     screen.composer.focus = ComposerFocus::Unfocused;
     open(&mut screen);
-    wake(&mut screen, state);
+    wake_at(size, &mut screen, state);
     screen
 }
 
 /// Shows the pending dialog for long enough to accept keys.
 pub fn wake(screen: &mut Screen, state: Option<&RunState>) {
+    wake_at(SIZE, screen, state);
+}
+
+fn wake_at(size: (u16, u16), screen: &mut Screen, state: Option<&RunState>) {
     screen.on_time(NOW);
-    drawn(screen, SIZE, state);
+    painted(screen, size, state);
     screen.on_time(UnixMillis(NOW.0 + 60_000));
 }
 

@@ -6,7 +6,7 @@ use crate::domain::event::{Event, StepAudit};
 use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan;
-use crate::domain::plan_execution::{StepOutcome, StepRecord, StepStage, TestBaseline};
+use crate::domain::plan_execution::{CommitSize, StepOutcome, StepRecord, StepStage, TestBaseline};
 use crate::domain::proof_progress::{ProofProgress, ProofRun, ProofRunEnd, RunTime};
 use crate::domain::question::QuestionKind;
 use crate::domain::receipt::TestOutcome;
@@ -70,6 +70,11 @@ fn with_steps(phase: Phase, proofs: &[RecordedProof]) -> RunState {
             outcome: StepOutcome::Committed {
                 commit: "3f2a91c0".repeat(5),
                 message: step.text.clone(),
+                size: Some(CommitSize {
+                    files: step.n,
+                    added: 9 * step.n,
+                    removed: step.n - 1,
+                }),
             },
             proof: Some(proof.clone()),
             decided: None,

@@ -92,6 +92,7 @@ fn a_step_that_is_done_opens_to_what_its_tests_said() {
             step: 2,
             commit: "0e78f21f00".to_owned(),
             message: "[Step 2] test sum".to_owned(),
+            size: None,
         },
         Event::StepRecorded {
             step: 2,
@@ -126,6 +127,7 @@ fn the_line_of_a_step_that_is_done_leaves_out_its_text() {
             step: 2,
             commit: "0e78f21f00".to_owned(),
             message: crate::domain::run::commit_subject("Step 2", text),
+            size: None,
         },
         Event::StepRecorded {
             step: 2,

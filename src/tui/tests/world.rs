@@ -52,6 +52,7 @@ pub fn settings() -> ScreenSettings {
         shows_prompt: false,
         confirm_enter: false,
         demo: false,
+        runs_without_reviewer: false,
         repository: "~/src/calculator".to_owned(),
         branch: Some("main".to_owned()),
         read_only: None,
@@ -217,6 +218,7 @@ fn execution() -> PlanExecution {
             outcome: StepOutcome::Committed {
                 commit: "3f2c9a1be0".to_owned(),
                 message: "[Step 1] write sum".to_owned(),
+                size: None,
             },
             receipt: Some(receipt(TestOutcome::Passed)),
             fix_turns: 0,

@@ -267,7 +267,7 @@ fn content_lines(
             fact_lines(text, *tone, columns)
         }
         BlockContent::Fact { text, tone, more } => fact_with_detail_lines(text, *tone, more, look),
-        BlockContent::Divider { text } => divider_lines(text, columns),
+        BlockContent::Divider(divider) => divider.lines(columns),
     }
 }
 
@@ -458,16 +458,4 @@ pub(super) fn signed_lines(
         ));
     }
     lines
-}
-
-fn divider_lines(text: &str, columns: usize) -> Vec<Line<'static>> {
-    let label = truncate_to_columns(&format!("{} ", markdown::to_plain_line(text)), columns);
-    let rest = columns.saturating_sub(text_width(&label));
-    vec![
-        Line::default(),
-        Line::from(vec![
-            Span::styled(label, theme::STRONG),
-            Span::styled("─".repeat(rest), theme::QUIET),
-        ]),
-    ]
 }

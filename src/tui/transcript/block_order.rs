@@ -56,6 +56,15 @@ impl ChatTranscript {
         }
     }
 
+    /// Returns whether one of the last blocks has this text, which may be cut.
+    pub fn ends_with_text(&self, text: &str) -> bool {
+        /// A review, the end of its turn and its question, with room for a warning.
+        const N_BLOCKS: usize = 5;
+        let text = text.trim_end_matches('…');
+        let mut last = self.blocks.iter().rev().take(N_BLOCKS);
+        last.any(|block| block.content.to_text().contains(text))
+    }
+
     /// Returns whether the last block is a question that a dialog shows right below.
     pub(super) fn hides_last_block(&self) -> bool {
         let last = self.blocks.back().map(|block| &block.content);

@@ -165,7 +165,7 @@ impl ChatTranscript {
             | BlockContent::RunSummary(_)
             | BlockContent::Discussion(_) => true,
             BlockContent::Fact { more, .. } => !more.is_empty(),
-            BlockContent::Notice { .. } | BlockContent::Divider { .. } => false,
+            BlockContent::Notice { .. } | BlockContent::Divider(_) => false,
         })
     }
 

@@ -4,6 +4,7 @@
 
 use super::ChatTranscript;
 use super::block_layout::tone_sign;
+use super::stage_divider::StageDivider;
 use super::tool_call_card::ToolCallCard;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
 use crate::domain::event::{AgentActivity, Event};
@@ -77,7 +78,7 @@ pub fn from_wording(wording: &EventWording) -> Vec<TranscriptBlock> {
         EventTone::Minor => return Vec::new(),
         EventTone::Message => BlockContent::message(text),
         EventTone::Quiet | EventTone::Warning => BlockContent::notice(text),
-        EventTone::Heading => BlockContent::Divider { text: text.clone() },
+        EventTone::Heading => BlockContent::Divider(StageDivider::new(text.clone(), None)),
         EventTone::Plain | EventTone::Good | EventTone::Bad | EventTone::Question => {
             BlockContent::fact(fact_tone(wording.tone), text)
         }

@@ -9,6 +9,8 @@ use super::ChatTranscript;
 use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
 use crate::domain::ids::RunId;
 use crate::domain::phase::Phase;
+use crate::domain::plan_execution::CommitSize;
+use crate::text::pluralize;
 use crate::tui::clickable_keys;
 use crate::tui::markdown::style_code;
 use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows};
@@ -25,6 +27,10 @@ const GOOD_SIGN: &str = "✓ ";
 const LEAD_COLUMNS: usize = 3;
 /// From this width on, the keys have their long labels.
 const MIN_LONG_KEY_COLUMNS: usize = 56;
+/// The blanks before each number of a commit's size.
+const SIZE_GAP: usize = 2;
+/// The sizes of commits are shown where this many columns remain for the text.
+const MIN_TEXT_COLUMNS: usize = 40;
 /// How many rows of the window stay free above it, in a window that is not low.
 const ROWS_ABOVE_CARD: usize = 3;
 /// In a window lower than this, the card may take all rows.
@@ -41,7 +47,7 @@ pub struct RunSummaryCard {
     pub phase: Phase,
     pub title: Option<String>,
     /// What was done and how it was checked.
-    pub results: Vec<(String, Style)>,
+    pub results: Vec<RunResultRow>,
     /// Number of reviews, duration, usage.
     pub counts: String,
     /// What the user can do next; empty once the run is no longer open.
@@ -50,6 +56,25 @@ pub struct RunSummaryCard {
     pub merge_command: Option<String>,
     /// Maximum number of rows.
     pub max_rows: usize,
+}
+
+/// A row of the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunResultRow {
+    pub text: String,
+    pub style: Style,
+    /// What its commit changes, at the right end of the row.
+    pub size: Option<CommitSize>,
+}
+
+impl From<(String, Style)> for RunResultRow {
+    fn from((text, style): (String, Style)) -> Self {
+        Self {
+            text,
+            style,
+            size: None,
+        }
+    }
 }
 
 /// A key and what it does.
@@ -180,11 +205,14 @@ impl RunSummaryCard {
 
     /// Returns its text, for the clipboard.
     pub fn to_text(&self) -> String {
-        let said = self.results.iter().map(|(text, _)| text.as_str());
-        let counts = [self.counts.as_str()];
-        let parts = self.title.iter().map(String::as_str).chain(said);
-        let parts = parts.chain(counts).chain(self.merge_command.as_deref());
-        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        let results = self.results.iter().map(|row| match row.size {
+            Some(size) => format!("{} · {}", row.text, size.describe()),
+            None => row.text.clone(),
+        });
+        let parts = self.title.iter().cloned().chain(results);
+        let parts = parts.chain([self.counts.clone()]);
+        let parts = parts.chain(self.merge_command.clone());
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
         parts.join("\n")
     }
 
@@ -237,6 +265,37 @@ impl RunSummaryCard {
         panel
     }
 
+    /// Renders each row of the result, with the size of its commit at the right end where there is room.
+    fn result_lines(&self, columns: usize) -> impl Iterator<Item = Vec<Line<'static>>> {
+        let mut widths = [0; 3];
+        for size in self.results.iter().filter_map(|row| row.size) {
+            let cells = size_cells(size);
+            widths = std::array::from_fn(|i| widths[i].max(text_width(&cells[i])));
+        }
+        let size_columns = widths.iter().map(|width| SIZE_GAP + width).sum::<usize>();
+        let text_columns = columns.saturating_sub(size_columns);
+        self.results.iter().map(move |row| {
+            let size = row.size.filter(|_| text_columns >= MIN_TEXT_COLUMNS);
+            // Where all is well, the sign says so, and the text is as any other.
+            let (sign, rest, rest_style) = match row.text.strip_prefix(GOOD_SIGN) {
+                Some(rest) => (GOOD_SIGN, rest, theme::PLAIN),
+                None => ("", row.text.as_str(), row.style),
+            };
+            let mut spans = vec![Span::styled(sign, row.style)];
+            spans.extend(style_code(rest, rest_style));
+            let Some(size) = size else {
+                return wrap_spans(&spans, columns, 2);
+            };
+            let mut lines = wrap_spans(&spans, text_columns, 2);
+            if let Some(first) = lines.first_mut() {
+                let gap = text_columns.saturating_sub(first.width());
+                first.spans.push(Span::raw(" ".repeat(gap)));
+                first.spans.extend(size_spans(size, widths));
+            }
+            lines
+        })
+    }
+
     /// Returns its lines, ranked by what is dropped first in a low window.
     fn ranked_lines(&self, columns: usize) -> Vec<RankedLines> {
         let mut parts = Vec::new();
@@ -246,16 +305,7 @@ impl RunSummaryCard {
             parts.push((3, title.next().into_iter().collect()));
             parts.push((6, title.collect()));
         }
-        for (text, style) in &self.results {
-            // Where all is well, the sign says so, and the text is as any other.
-            let (sign, rest, rest_style) = match text.strip_prefix(GOOD_SIGN) {
-                Some(rest) => (GOOD_SIGN, rest, theme::PLAIN),
-                None => ("", text.as_str(), *style),
-            };
-            let mut spans = vec![Span::styled(sign, *style)];
-            spans.extend(style_code(rest, rest_style));
-            parts.push((2, wrap_spans(&spans, columns, 2)));
-        }
+        parts.extend(self.result_lines(columns).map(|lines| (2, lines)));
         if !self.counts.is_empty() {
             let text = Span::styled(self.counts.clone(), theme::QUIET);
             parts.push((7, wrap_spans(&[text], columns, 0)));
@@ -268,6 +318,25 @@ impl RunSummaryCard {
         }
         parts
     }
+}
+
+/// Renders the size of a commit in three columns of these widths: files, added lines, removed lines.
+fn size_spans(size: CommitSize, widths: [usize; 3]) -> Vec<Span<'static>> {
+    let styles = [theme::QUIET, theme::GOOD, theme::BAD];
+    let cells = size_cells(size).into_iter().zip(widths).zip(styles);
+    let cells = cells.map(|((text, width), style)| {
+        let pad = " ".repeat(SIZE_GAP + width.saturating_sub(text_width(&text)));
+        Span::styled(pad + &text, style)
+    });
+    cells.collect()
+}
+
+fn size_cells(size: CommitSize) -> [String; 3] {
+    [
+        pluralize(size.files as usize, "file"),
+        format!("+{}", size.added),
+        format!("−{}", size.removed),
+    ]
 }
 
 /// Puts a line on the card's ground, behind its bar.

@@ -2,11 +2,13 @@
 //!
 //! A step whose tests fail is not shown as done, and one that changed nothing is not shown as a success.
 
+use super::stage_divider::StageDivider;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
 use super::{ChatTranscript, event_blocks};
 use crate::domain::event::Event;
 use crate::domain::plan::Plan;
 use crate::domain::plan_execution::StepAssessment;
+use crate::tui::step_trail::StepTrail;
 use crate::tui::text_wrap::to_one_line;
 
 /// State of the current step, and the texts of all steps.
@@ -18,6 +20,8 @@ pub(super) struct StepTracker {
     check_facts: Vec<StepCheckFact>,
     /// The step that has its heading and is not over.
     current: Option<u32>,
+    /// The stages that the current step's heading shows.
+    pub trail: Option<StepTrail>,
     /// The step whose tests failed last.
     failing: Option<u32>,
     /// The step that was committed last.
@@ -64,7 +68,7 @@ impl StepTracker {
                 let text = self.step_heading(*step);
                 return Some(TranscriptBlock::new(
                     BlockAuthor::System,
-                    BlockContent::Divider { text },
+                    BlockContent::Divider(StageDivider::new(text, Some(*step))),
                 ));
             }
             Event::StepRecorded { .. } | Event::PhaseChanged { .. } => self.current = None,

@@ -6,6 +6,7 @@ use super::block_layout::{self, BlockHeading, BlockLayout, BlockLayoutOptions, B
 use super::discussion_card::DiscussionCard;
 use super::read_fold::ReadFold;
 use super::run_summary_card::RunSummaryCard;
+use super::stage_divider::StageDivider;
 use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{ToolCallCard, ToolCallOutcome};
 use super::transcript_news::PrintedPart;
@@ -84,9 +85,7 @@ pub enum BlockContent {
         /// Details that are shown when the block is open; often empty.
         more: String,
     },
-    Divider {
-        text: String,
-    },
+    Divider(StageDivider),
 }
 
 /// How a fact is shown.
@@ -176,8 +175,8 @@ impl BlockContent {
             Self::Message { text }
             | Self::Provisional { text, .. }
             | Self::Thinking { text }
-            | Self::Notice { text }
-            | Self::Divider { text } => text.clone(),
+            | Self::Notice { text } => text.clone(),
+            Self::Divider(divider) => divider.text.clone(),
             Self::Fact { text, more, .. } => format!("{text}\n{more}").trim_end().to_owned(),
             Self::Tool(card) => card.to_text(),
             Self::Discussion(talk) => talk.to_text(),
@@ -416,7 +415,12 @@ impl TranscriptBlock {
 
     /// Shows times in the user's time zone, if that is known.
     pub fn localize_utc_times(&mut self, clock: Option<LocalClock>) {
-        let (BlockContent::Fact { text, .. }, Some(clock)) = (&mut self.content, clock) else {
+        let (
+            BlockContent::Fact { text, .. }
+            | BlockContent::Divider(StageDivider { time: text, .. }),
+            Some(clock),
+        ) = (&mut self.content, clock)
+        else {
             return;
         };
         let local = clock.localize_utc_times(text);
@@ -432,8 +436,8 @@ impl TranscriptBlock {
             BlockContent::Message { text }
             | BlockContent::Provisional { text, .. }
             | BlockContent::Thinking { text }
-            | BlockContent::Notice { text }
-            | BlockContent::Divider { text } => text.len(),
+            | BlockContent::Notice { text } => text.len(),
+            BlockContent::Divider(divider) => divider.text.len(),
             BlockContent::Fact { text, more, .. } => text.len() + more.len(),
             BlockContent::Tool(card) => card.n_bytes(),
             BlockContent::Discussion(talk) => talk.n_bytes(),

@@ -152,7 +152,7 @@ fn block_news(
         BlockContent::Todos(told) => TranscriptNews::Report(vec![first_line(&told.text)]),
         BlockContent::RunSummary(ending) => TranscriptNews::Report(ending.linear_lines()),
         BlockContent::Notice { text } => TranscriptNews::Report(to_lines(text)),
-        BlockContent::Divider { text } => TranscriptNews::Heading(text.clone()),
+        BlockContent::Divider(divider) => TranscriptNews::Heading(divider.text.clone()),
         BlockContent::Fact { text, tone, more } => {
             let mut lines = to_lines(text);
             if *tone == FactTone::Bad {

@@ -7,6 +7,7 @@ use super::transcript_block::{BlockContent, TranscriptBlock};
 use super::transcript_news::PrintedPart;
 use super::transcript_scroll::TranscriptScrollPosition;
 use super::turn_tracker::TurnCorrections;
+use crate::domain::ids::UnixMillis;
 use crate::tui::log_range::LogRange;
 
 /// Distance from the first block, in blocks, at which earlier blocks are requested.
@@ -17,6 +18,8 @@ const PREFETCH_BLOCKS: usize = 20;
 pub(super) struct TranscriptScrollback {
     pub(super) range: LogRange,
     target: ScrollbackTarget,
+    /// When the last event happened, if there was one.
+    last_event_at: Option<UnixMillis>,
 }
 
 /// The earlier part that the view needs.
@@ -38,11 +41,18 @@ impl TranscriptScrollback {
         Self {
             range: LogRange::from_start(),
             target: ScrollbackTarget::Nothing,
+            last_event_at: None,
         }
     }
 
-    pub(super) fn on_event(&mut self) {
+    pub(super) fn on_event(&mut self, at: UnixMillis) {
         self.range.count_event();
+        self.last_event_at = Some(at);
+    }
+
+    /// Returns when the last event happened; `None` before the first.
+    pub(super) fn last_event_at(&self) -> Option<UnixMillis> {
+        self.last_event_at
     }
 
     /// Returns the number of the last event.

@@ -53,6 +53,7 @@ impl RunSession {
         self.settings = ScreenSettings {
             branch,
             confirm_enter: found.loaded.config.workflow.confirm_enter,
+            runs_without_reviewer: found.loaded.config.roles.reviewer.is_none(),
             shows_prompt: found.loaded.config.screen.prompt == PromptDisplay::Preview,
             repository: found.root.to_string_lossy().into_owned(),
             ..self.settings.clone()

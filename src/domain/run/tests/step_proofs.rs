@@ -176,6 +176,7 @@ fn finish(world: &mut RunSimulation) -> String {
         step: 1,
         commit: "c".repeat(40),
         message: "[Step 1] Done".to_owned(),
+        size: None,
     });
     world.feed(Event::StepRecorded {
         step: 1,

@@ -98,6 +98,7 @@ fn finish(world: &mut RunSimulation, step: u32) {
         step,
         commit: "c".repeat(40),
         message: "m".to_owned(),
+        size: None,
     });
     record(world, step);
 }

@@ -1,6 +1,7 @@
 //! Tests of what a commit takes, and what it leaves unchanged.
 
 use super::*;
+use crate::domain::plan_execution::CommitSize;
 use crate::engine::sandbox::{self, CommandReach, CommitSigningMode};
 use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport, detect_sandbox_support};
 
@@ -100,6 +101,35 @@ async fn removals_moves_modes_and_links_are_committed() {
         "D a, D dir/b, A link, A moved, M run.sh, A x, D x/y"
     );
     assert_eq!(fixture.git("status --porcelain"), "");
+}
+
+#[tokio::test]
+async fn the_size_of_a_commit_counts_its_files_and_the_lines_of_text() {
+    let fixture = GitFixture::unborn();
+    fixture.write("text", "one\ntwo\nthree\n");
+    std::fs::write(fixture.root().join("binary"), b"\0\x01\n\n").unwrap();
+    let repository = fixture.repository().await;
+    let changed = paths(&["text", "binary"]);
+    let first = commit_now(&repository, &changed, &[], "first");
+    let first = first.await.unwrap();
+    fixture.write("text", "one\n2\n");
+    fixture.remove("binary");
+    fixture.write("tab\tand\nline", "new\n");
+    let changed = paths(&["text", "binary", "tab\tand\nline"]);
+    let second = commit_now(&repository, &changed, &[], "second");
+    let second = second.await.unwrap();
+    let size = |files, added, removed| CommitSize {
+        files,
+        added,
+        removed,
+    };
+    let sizes = [
+        repository.commit_size(&first).await.unwrap(),
+        repository.commit_size(&second).await.unwrap(),
+    ];
+    assert_eq!(sizes, [size(2, 3, 0), size(3, 2, 2)]);
+    let described = sizes.map(CommitSize::describe);
+    assert_eq!(described, ["2 files · +3 −0", "3 files · +2 −2"]);
 }
 
 #[tokio::test]

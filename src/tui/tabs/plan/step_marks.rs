@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan::{self, Step};
 use crate::domain::plan_execution::{
-    CurrentStep, PlanExecution, StepAssessment, StepOutcome, StepRecord, StepStage,
+    CurrentStep, PlanExecution, StepAssessment, StepOutcome, StepRecord,
 };
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::run::RunState;
@@ -17,6 +17,7 @@ use crate::domain::turn::Role;
 use crate::tui::labels::{self, format_millis, short_commit, summarize_receipt};
 use crate::tui::markdown::style_inline;
 use crate::tui::proof_board::ProofBoard;
+use crate::tui::step_trail::StepTrail;
 use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans};
 use crate::tui::theme;
 
@@ -225,7 +226,8 @@ fn finished_notes(
 }
 
 fn running_notes(current: &CurrentStep, state: &RunState, now: UnixMillis) -> StepNotes {
-    let mut notes = vec![stage_note(current.stage, state.settings.proves_steps)];
+    let trail = StepTrail::of_run(state).map(StepTrail::spans);
+    let mut notes: StepNotes = trail.into_iter().collect();
     if let Some(receipt) = &current.receipt {
         let style = if receipt.allows_next_step() {
             theme::GOOD
@@ -238,35 +240,6 @@ fn running_notes(current: &CurrentStep, state: &RunState, now: UnixMillis) -> St
     notes.extend(fix_count_note(current.fix_turns));
     notes.extend(duration_note(current.n, state, now));
     notes
-}
-
-/// Renders the stages of a step; the current one is highlighted and in brackets.
-fn stage_note(stage: StepStage, proves_steps: bool) -> StepNote {
-    let names = ["agent", "check", "tests", "proof", "commit", "record"];
-    let present_name = match stage {
-        StepStage::Code | StepStage::Fix => "agent",
-        StepStage::Audit => "check",
-        StepStage::Test => "tests",
-        StepStage::Prove => "proof",
-        StepStage::Commit => "commit",
-        StepStage::Record => "record",
-    };
-    let mut parts = StepNote::new();
-    for name in names
-        .into_iter()
-        .filter(|name| proves_steps || *name != "proof")
-    {
-        if !parts.is_empty() {
-            parts.push((" › ".to_owned(), theme::QUIET));
-        }
-        let present = theme::role_style(Role::Planner);
-        parts.push(match name == present_name {
-            true if stage == StepStage::Fix => ("[agent fixes]".to_owned(), present),
-            true => (format!("[{name}]"), present),
-            false => (name.to_owned(), theme::QUIET),
-        });
-    }
-    parts
 }
 
 fn file_count_note(n: usize) -> Option<StepNote> {

@@ -1,0 +1,132 @@
+//! The heading of a stage or a step: its name, a rule, and at the right end the time; at the current step its stages.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::ChatTranscript;
+use super::transcript_block::{BlockContent, TranscriptBlock};
+use crate::domain::ids::UnixMillis;
+use crate::tui::labels::LocalClock;
+use crate::tui::markdown;
+use crate::tui::step_trail::StepTrail;
+use crate::tui::text_wrap::{text_width, truncate_to_columns};
+use crate::tui::theme;
+
+/// A step's heading keeps this many columns beside its stages.
+const MIN_HEADING_COLUMNS: usize = 20;
+/// The rule between a heading and what stands at its right end, with the blanks around it.
+const MIN_RULE_COLUMNS: usize = 5;
+
+/// The heading of a stage or a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageDivider {
+    pub text: String,
+    /// The time of day when it was reached, as in `14:05Z` until the user's time zone is known; empty before it is in the
+    /// stream.
+    pub time: String,
+    /// The step that it is of, if it is of one.
+    step: Option<u32>,
+    /// The stages of the current step.
+    trail: Option<StepTrail>,
+}
+
+impl StageDivider {
+    pub fn new(text: String, step: Option<u32>) -> Self {
+        Self {
+            text,
+            time: String::new(),
+            step,
+            trail: None,
+        }
+    }
+
+    /// Renders it over the whole width, below a blank row.
+    pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
+        let text = markdown::to_plain_line(&self.text);
+        let end = match self.trail {
+            Some(trail) => fit_trail(trail, &text, columns),
+            None => vec![Span::styled(format!(" {}", self.time), theme::QUIET)],
+        };
+        let end = Some(end).filter(|end| {
+            let least = text_width(&text).min(MIN_HEADING_COLUMNS);
+            columns >= least + spans_width(end) + MIN_RULE_COLUMNS
+        });
+        let end = end.unwrap_or_default();
+        let room = columns.saturating_sub(spans_width(&end));
+        let label = truncate_to_columns(&format!("{text} "), room);
+        let rest = room.saturating_sub(text_width(&label));
+        let mut spans = vec![
+            Span::styled(label, theme::STRONG),
+            Span::styled("─".repeat(rest), theme::QUIET),
+        ];
+        spans.extend(end);
+        vec![Line::default(), Line::from(spans)]
+    }
+}
+
+/// Returns all stages of a step where its heading stays whole beside them, else the one that it has reached.
+fn fit_trail(trail: StepTrail, heading: &str, columns: usize) -> Vec<Span<'static>> {
+    let to_spans = |parts: Vec<(String, Style)>| {
+        let parts = parts.into_iter();
+        let parts = parts.map(|(text, style)| Span::styled(text, style));
+        std::iter::once(Span::raw(" "))
+            .chain(parts)
+            .collect::<Vec<_>>()
+    };
+    let whole = to_spans(trail.spans());
+    if columns >= text_width(heading) + spans_width(&whole) + MIN_RULE_COLUMNS {
+        whole
+    } else {
+        to_spans(vec![trail.current_span()])
+    }
+}
+
+fn spans_width(spans: &[Span<'static>]) -> usize {
+    spans.iter().map(Span::width).sum()
+}
+
+impl TranscriptBlock {
+    fn divider(&self) -> Option<&StageDivider> {
+        match &self.content {
+            BlockContent::Divider(divider) => Some(divider),
+            _ => None,
+        }
+    }
+
+    /// Sets when a heading was reached, if it is not set yet.
+    pub(super) fn set_time_of_day(&mut self, at: Option<UnixMillis>) {
+        if let (BlockContent::Divider(divider), Some(at)) = (&mut self.content, at)
+            && divider.time.is_empty()
+        {
+            divider.time = format!("{}Z", LocalClock(0).time_with_minutes(at));
+        }
+    }
+}
+
+impl ChatTranscript {
+    /// Shows at the heading of the current step which stage it has reached, and at the one before it nothing any more.
+    pub fn show_step_trail(&mut self, current: Option<StepTrail>) {
+        if std::mem::replace(&mut self.steps.trail, current) == current {
+            return;
+        }
+        let mut current = current;
+        for block in self.blocks.iter_mut().rev() {
+            let Some((step, shown)) = block
+                .divider()
+                .and_then(|divider| Some((divider.step?, divider.trail)))
+            else {
+                continue;
+            };
+            // A step that was undone has an older heading, too.
+            let trail = current.take_if(|trail| trail.step == step);
+            if shown != trail
+                && let BlockContent::Divider(divider) = block.content.clone()
+            {
+                block.replace_content(BlockContent::Divider(StageDivider { trail, ..divider }));
+            }
+            if shown.is_some() || trail.is_none() {
+                break;
+            }
+        }
+    }
+}
