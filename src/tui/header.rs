@@ -43,8 +43,7 @@ pub fn draw(
         height: 1,
         ..area
     };
-    // The first screen asks what to build; its views have nothing yet.
-    let is_welcome = screen.hit_areas.welcome.is_some();
+    let is_welcome = is_first_screen(screen, state);
     let n_rows = if is_welcome { 1 } else { 2 };
     let filled = Rect {
         height: area.height.min(n_rows),
@@ -74,6 +73,13 @@ pub fn draw(
     spans.extend(stages);
     draw_line(frame, &Line::from(spans), views);
     bar.hit_areas
+}
+
+/// Returns whether the screen asks what to build and nothing happened yet, so that the other views have nothing.
+fn is_first_screen(screen: &Screen, state: Option<&RunState>) -> bool {
+    let tabs = &screen.tabs;
+    let is_fresh = state.is_none() && !screen.is_read_only();
+    is_fresh && tabs.view.shown == TabKind::Chat && tabs.chat.transcript.is_empty()
 }
 
 /// Returns the branch that gets the commits, or the checked-out one.

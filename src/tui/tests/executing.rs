@@ -497,6 +497,8 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
 #[test]
 fn the_heading_of_the_current_step_shows_its_stages_and_one_that_is_over_its_time() {
     let (mut screen, mut state) = working_on(7);
+    // The step is current before its heading is there.
+    drawn(&mut screen, (120, 40), Some(&state));
     for step in [6, 7] {
         let begun = Event::SnapshotTaken { step, tree: None };
         screen.on_event(NOW, &begun);

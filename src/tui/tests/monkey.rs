@@ -15,6 +15,8 @@ use ratatui::crossterm::event::{
 
 use super::children::with_children;
 use super::nasty::said;
+use super::outcome::awake_at;
+use super::weights::destroys;
 use super::world::{NOW, approving, asking, questions, running, screen, state, story};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Approval;
@@ -33,7 +35,7 @@ use crate::permission::ApprovalMatcher;
 use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::command::ScreenCommand;
 use crate::tui::command_table::parse_slash_command;
-use crate::tui::dialog::{ChoiceAction, ComposerDraft};
+use crate::tui::dialog::{ChoiceAction, ComposerDraft, DialogWeight};
 use crate::tui::dialogs::confirmations;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
 use crate::tui::scroll_view::ScrollTarget;
@@ -1113,6 +1115,25 @@ fn every_choice_of_every_dialog_does_something_and_so_does_enter() {
             // The current theme's letter confirms it as well.
             let is_done = does(&place, KeyCode::Char(choice.key));
             assert!(is_done, "{}: {}", place.name, choice.key);
+        }
+    }
+}
+
+/// A window that is drawn ten thousand times: what a key does in a place depends on no size.
+const SMALL_SIZE: (u16, u16) = (60, 16);
+
+#[test]
+fn no_key_destroys_anything_by_itself() {
+    for place in places() {
+        let state = place.state();
+        for code in (' '..='~').map(KeyCode::Char).chain([KeyCode::Enter]) {
+            let mut screen = awake_at(SMALL_SIZE, state, |screen| place.open(screen));
+            let weight = screen.pending_dialog(state).map(|sheet| sheet.weight);
+            let actions = screen.on_key(KeyEvent::new(code, KeyModifiers::NONE), state);
+            if weight != Some(DialogWeight::Destructive) || code == KeyCode::Enter {
+                let loss = actions.iter().find_map(destroys);
+                assert_eq!(loss, None, "{} {code:?}", place.name());
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::tui::markdown::style_code;
 use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows};
 use crate::tui::theme::{self, Surface};
 
-const MAX_CARD_COLUMNS: usize = 100;
+const MAX_CARD_COLUMNS: usize = 116;
 /// Below this width, one line replaces the card.
 const MIN_CARD_COLUMNS: usize = 20;
 /// Below this height, one line replaces the card.

@@ -12,8 +12,10 @@ use crate::tui::step_trail::StepTrail;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
-/// A step's heading keeps this many columns beside its stages.
+/// A step's heading keeps this many columns beside its stage.
 const MIN_HEADING_COLUMNS: usize = 20;
+/// A step's heading keeps this many columns beside all stages.
+const MIN_WIDE_HEADING_COLUMNS: usize = 40;
 /// The rule between a heading and what stands at its right end, with the blanks around it.
 const MIN_RULE_COLUMNS: usize = 5;
 
@@ -64,7 +66,7 @@ impl StageDivider {
     }
 }
 
-/// Returns all stages of a step where its heading stays whole beside them, else the one that it has reached.
+/// Returns all stages of a step where enough of its heading remains beside them, else the one that it has reached.
 fn fit_trail(trail: StepTrail, heading: &str, columns: usize) -> Vec<Span<'static>> {
     let to_spans = |parts: Vec<(String, Style)>| {
         let parts = parts.into_iter();
@@ -74,7 +76,8 @@ fn fit_trail(trail: StepTrail, heading: &str, columns: usize) -> Vec<Span<'stati
             .collect::<Vec<_>>()
     };
     let whole = to_spans(trail.spans());
-    if columns >= text_width(heading) + spans_width(&whole) + MIN_RULE_COLUMNS {
+    let least = text_width(heading).min(MIN_WIDE_HEADING_COLUMNS);
+    if columns >= least + spans_width(&whole) + MIN_RULE_COLUMNS {
         whole
     } else {
         to_spans(vec![trail.current_span()])

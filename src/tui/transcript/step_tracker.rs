@@ -65,6 +65,8 @@ impl StepTracker {
                 if self.current.replace(*step) == Some(*step) {
                     return None;
                 }
+                // The new heading does not show it yet.
+                self.trail = None;
                 let text = self.step_heading(*step);
                 return Some(TranscriptBlock::new(
                     BlockAuthor::System,
