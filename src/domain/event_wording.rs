@@ -356,10 +356,14 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             program(Plain, format!("Step {step}: {}", proof.summary()))
         }
         Event::CommitMade {
-            commit, message, ..
+            commit,
+            message,
+            size,
+            ..
         } => {
             let (commit, message) = (short_commit(commit), clean_to_one_line(message));
-            program(Good, format!("Commit {commit} {message}"))
+            let size = size.map_or(String::new(), |size| format!(" · {}", size.describe()));
+            program(Good, format!("Commit {commit} {message}{size}"))
         }
         Event::CommitSkipped { step, reason } => {
             program(Quiet, format!("Step {step} not committed: {reason}"))

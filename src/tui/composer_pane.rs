@@ -75,12 +75,13 @@ impl ComposerPane {
     ) -> CommandOutcome {
         let has_goal = |state: &&RunState| !state.phase.is_final() && state.phase != Phase::Init;
         let Some(state) = state.filter(has_goal) else {
-            if settings.runs_without_reviewer && role != Some(Role::Planner) {
+            let wanted = role.unwrap_or(self.refiner.other());
+            if settings.runs_without_reviewer && wanted == Role::Reviewer {
                 return CommandOutcome::refuse(
                     "There is no reviewer: roles.reviewer is \"none\" in your configuration.",
                 );
             }
-            self.refiner = role.unwrap_or(self.refiner.other());
+            self.refiner = wanted;
             return CommandOutcome::default();
         };
         let role = role.unwrap_or(state.refiner.other());

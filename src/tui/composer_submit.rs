@@ -353,8 +353,7 @@ impl Screen {
     /// Returns the parts of the welcome page around the composer, if it is shown and the window is large.
     fn centered_welcome(&self, area: Rect, state: Option<&RunState>) -> Option<CenteredWelcome> {
         let is_alone = self.overlays.search.is_none() && self.overlays.top().is_none();
-        let is_shown = self.tabs.view.shown == TabKind::Chat && state.is_none();
-        if !is_alone || !is_shown || self.is_read_only() {
+        if !is_alone || !self.shows_welcome_page(state) {
             return None;
         }
         let rows = |columns| {

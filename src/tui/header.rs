@@ -31,7 +31,8 @@ pub fn n_rows(height: u16) -> u16 {
     }
 }
 
-/// Draws as many of its rows as fit; returns the areas of the views' names. The last of three rows stays empty.
+/// Draws as many of its rows as fit; returns the areas of the views' names. The last of three rows stays empty, on the first screen
+/// the last two.
 pub fn draw(
     screen: &Screen,
     frame: &mut Frame,
@@ -44,15 +45,15 @@ pub fn draw(
         ..area
     };
     let is_welcome = is_first_screen(screen, state);
-    let n_rows = if is_welcome { 1 } else { 2 };
+    let n_filled = if is_welcome { 1 } else { 2 };
     let filled = Rect {
-        height: area.height.min(n_rows),
+        height: area.height.min(n_filled),
         ..area
     };
     frame
         .buffer_mut()
         .set_style(filled, theme::Surface::Panel.style());
-    if area.height >= n_rows {
+    if area.height >= n_filled {
         let title = title_line(screen, state, usize::from(area.width));
         draw_line(frame, &title, row(0));
     }
@@ -77,9 +78,7 @@ pub fn draw(
 
 /// Returns whether the screen asks what to build and nothing happened yet, so that the other views have nothing.
 fn is_first_screen(screen: &Screen, state: Option<&RunState>) -> bool {
-    let tabs = &screen.tabs;
-    let is_fresh = state.is_none() && !screen.is_read_only();
-    is_fresh && tabs.view.shown == TabKind::Chat && tabs.chat.transcript.is_empty()
+    screen.shows_welcome_page(state) && screen.tabs.chat.transcript.is_empty()
 }
 
 /// Returns the branch that gets the commits, or the checked-out one.

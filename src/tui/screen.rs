@@ -120,6 +120,9 @@ impl Screen {
             appearance: self.settings.appearance.clone(),
             ..settings
         };
+        if self.settings.runs_without_reviewer {
+            self.composer.refiner = Role::Planner;
+        }
         self.apply_settings();
         self.is_dirty = true;
     }
@@ -627,6 +630,11 @@ impl Screen {
     pub fn on_read_only(&mut self, read_only: ReadOnlyStatus) {
         self.is_dirty = true;
         self.settings.read_only = Some(read_only);
+    }
+
+    /// Returns whether the Chat tab is shown without a run, and asks what to build.
+    pub(super) fn shows_welcome_page(&self, state: Option<&RunState>) -> bool {
+        state.is_none() && self.tabs.view.shown == TabKind::Chat && !self.is_read_only()
     }
 
     pub(super) fn is_read_only(&self) -> bool {

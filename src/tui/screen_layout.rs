@@ -289,6 +289,7 @@ impl Screen {
             // Something else may have been said since the review.
             Some(QuestionKind::Arbitration { .. }) => sheet
                 .texts_of_tab(TabKind::Chat)
+                .filter(|text| !text.starts_with('…'))
                 .all(|text| self.tabs.chat.transcript.ends_with_text(text)),
             _ => true,
         };

@@ -1,9 +1,12 @@
 //! The stages of the current step in a row: those behind it, the one it has reached, those to come.
 
+use std::cmp::Ordering;
+
 use ratatui::style::Style;
 
 use super::theme;
 use crate::domain::plan_execution::StepStage;
+use crate::domain::question::CommitTarget;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 
@@ -13,38 +16,49 @@ pub struct StepTrail {
     pub step: u32,
     pub stage: StepStage,
     /// Whether the run proves its steps, so that there is a stage for it.
-    pub proves_steps: bool,
+    proves_steps: bool,
+    /// Whether the run commits its steps.
+    commits_steps: bool,
 }
 
 impl StepTrail {
     /// Returns that of a run's current step; `None` while no step is being executed.
     pub fn of_run(state: &RunState) -> Option<Self> {
-        let current = state.execution.as_ref()?.current.as_ref()?;
+        let execution = state.execution.as_ref()?;
+        let current = execution.current.as_ref()?;
         Some(Self {
             step: current.n,
             stage: current.stage,
             proves_steps: state.settings.proves_steps,
+            commits_steps: !matches!(execution.commits, CommitTarget::Off { .. }),
         })
     }
 
-    /// Returns all stages: `✓ agent › ✓ check › ● tests › commit › record`.
+    /// Returns all stages: `agent › check › ● tests › commit › record`. Those behind it have no tick: tests may have been
+    /// accepted although they fail.
     pub fn spans(self) -> Vec<(String, Style)> {
         let reached = stage_index(self.stage);
         let mut spans = Vec::new();
         let stages = STAGE_NAMES.into_iter().enumerate();
-        for (at, name) in stages.filter(|(at, _)| self.proves_steps || *at != PROOF_INDEX) {
+        for (at, name) in stages.filter(|(at, _)| self.has_stage(*at)) {
             if !spans.is_empty() {
                 spans.push((" › ".to_owned(), theme::QUIET));
             }
-            spans.push(if at < reached {
-                (format!("✓ {name}"), theme::QUIET)
-            } else if at == reached {
-                self.current_span()
-            } else {
-                (name.to_owned(), theme::QUIET)
+            spans.push(match at.cmp(&reached) {
+                Ordering::Less => (name.to_owned(), theme::PLAIN),
+                Ordering::Equal => self.current_span(),
+                Ordering::Greater => (name.to_owned(), theme::QUIET),
             });
         }
         spans
+    }
+
+    fn has_stage(self, at: usize) -> bool {
+        match at {
+            PROOF_INDEX => self.proves_steps,
+            COMMIT_INDEX => self.commits_steps,
+            _ => true,
+        }
     }
 
     /// Returns the stage that the step has reached: `● tests`.
@@ -62,6 +76,7 @@ impl StepTrail {
 
 const STAGE_NAMES: [&str; 6] = ["agent", "check", "tests", "proof", "commit", "record"];
 const PROOF_INDEX: usize = 3;
+const COMMIT_INDEX: usize = 4;
 
 fn stage_index(stage: StepStage) -> usize {
     match stage {
@@ -69,7 +84,7 @@ fn stage_index(stage: StepStage) -> usize {
         StepStage::Audit => 1,
         StepStage::Test => 2,
         StepStage::Prove => PROOF_INDEX,
-        StepStage::Commit => 4,
+        StepStage::Commit => COMMIT_INDEX,
         StepStage::Record => 5,
     }
 }

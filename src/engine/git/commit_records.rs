@@ -140,13 +140,20 @@ impl GitRepository {
     /// # Errors
     /// Git fails, or its output is not understood.
     pub async fn commit_size(&self, commit: &CommitId) -> Result<CommitSize, GitError> {
-        let args = ["diff-tree", "--numstat", "--root", "--no-commit-id", "-r"];
+        let args = [
+            "diff-tree",
+            "--numstat",
+            "-z",
+            "--root",
+            "--no-commit-id",
+            "-r",
+        ];
         let output = self
             .plain_objects(&args)
             .arg("--no-ext-diff")
             .arg("--no-renames")
             .arg(&commit.0)
-            .stdout_text()
+            .stdout_bytes()
             .await?;
         parse_numstat(&output).ok_or_else(|| GitError::Unreadable {
             command: "diff-tree".to_owned(),
@@ -169,15 +176,15 @@ pub fn is_object_id(text: &str) -> bool {
     [40, 64].contains(&text.len()) && text.bytes().all(is_hex)
 }
 
-/// Sums the rows of `--numstat`; a binary file has no line counts.
-fn parse_numstat(output: &str) -> Option<CommitSize> {
-    let mut size = CommitSize::default();
-    let count = |field: &str| match field {
-        "-" => Some(0),
-        number => number.parse::<u32>().ok(),
+/// Sums the entries of `--numstat -z`; a binary file has no line counts.
+fn parse_numstat(output: &[u8]) -> Option<CommitSize> {
+    let count = |field: &[u8]| match field {
+        b"-" => Some(0),
+        number => std::str::from_utf8(number).ok()?.parse::<u32>().ok(),
     };
-    for row in output.lines() {
-        let mut fields = row.split('\t');
+    let mut size = CommitSize::default();
+    for entry in split_nul(output) {
+        let mut fields = entry.split(|byte| *byte == b'\t');
         let (added, removed) = (count(fields.next()?)?, count(fields.next()?)?);
         size.files = size.files.saturating_add(1);
         size.added = size.added.saturating_add(added);

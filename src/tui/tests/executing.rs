@@ -494,23 +494,36 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     );
 }
 
+/// Returns the heading of a step as it is drawn.
+fn heading(screen: &mut Screen, size: (u16, u16), state: &RunState, n: u32) -> String {
+    let seen = drawn(screen, size, Some(state));
+    let lead = format!("step {n}");
+    let mut rows = seen.lines().map(str::trim);
+    let row = rows.find(|row| row.starts_with(&lead) && row.contains('─'));
+    row.unwrap_or_else(|| panic!("{seen}")).to_owned()
+}
+
+fn begin_step(screen: &mut Screen, step: u32) {
+    screen.on_event(NOW, &Event::SnapshotTaken { step, tree: None });
+}
+
+fn end_step(screen: &mut Screen, step: u32) {
+    let plan_file_sha256 = None;
+    let ended = Event::StepRecorded {
+        step,
+        plan_file_sha256,
+    };
+    screen.on_event(NOW, &ended);
+}
+
 #[test]
 fn the_heading_of_the_current_step_shows_its_stages_and_one_that_is_over_its_time() {
     let (mut screen, mut state) = working_on(7);
     // The step is current before its heading is there.
     drawn(&mut screen, (120, 40), Some(&state));
-    for step in [6, 7] {
-        let begun = Event::SnapshotTaken { step, tree: None };
-        screen.on_event(NOW, &begun);
-    }
+    begin_step(&mut screen, 6);
+    begin_step(&mut screen, 7);
     let time = settings().local_clock().time_with_minutes(NOW);
-    let heading = |screen: &mut Screen, size, state: &RunState, n: u32| {
-        let seen = drawn(screen, size, Some(state));
-        let lead = format!("tep {n}");
-        let mut rows = seen.lines().map(str::trim);
-        let row = rows.find(|row| row.starts_with(&format!("s{lead}")) && row.contains('─'));
-        row.unwrap_or_else(|| panic!("{seen}")).to_owned()
-    };
     let six = heading(&mut screen, (120, 40), &state, 6);
     assert!(six.ends_with(&time), "{six}");
     let fixing = heading(&mut screen, (120, 40), &state, 7);
@@ -519,11 +532,46 @@ fn the_heading_of_the_current_step_shows_its_stages_and_one_that_is_over_its_tim
     let execution = state.execution.as_mut().unwrap();
     execution.current.as_mut().unwrap().stage = StepStage::Test;
     let testing = heading(&mut screen, (120, 40), &state, 7);
-    let stages = "✓ agent › ✓ check › ● tests › commit › record";
+    let stages = "agent › check › ● tests › commit › record";
     assert!(testing.ends_with(stages), "{testing}");
     let narrow = heading(&mut screen, (40, 20), &state, 7);
     assert!(narrow.ends_with("─ ● tests"), "{narrow}");
     state.execution.as_mut().unwrap().current = None;
     let over = heading(&mut screen, (120, 40), &state, 7);
     assert!(over.ends_with(&time), "{over}");
+}
+
+#[test]
+fn a_step_that_ended_shows_no_stages_whatever_comes_before_the_next_frame() {
+    let time = settings().local_clock().time_with_minutes(NOW);
+    // The last step ends and the summary begins.
+    let (mut screen, mut state) = working_on(7);
+    begin_step(&mut screen, 7);
+    let seen = heading(&mut screen, (120, 40), &state, 7);
+    assert!(seen.contains("● agent fixes"), "{seen}");
+    end_step(&mut screen, 7);
+    begin_step(&mut screen, 0);
+    state.execution.as_mut().unwrap().current = None;
+    let seen = heading(&mut screen, (120, 40), &state, 7);
+    assert!(seen.ends_with(&time), "{seen}");
+    // Two headings come at once.
+    let (mut screen, mut state) = working_on(7);
+    begin_step(&mut screen, 7);
+    heading(&mut screen, (120, 40), &state, 7);
+    for step in [8, 9] {
+        end_step(&mut screen, step - 1);
+        begin_step(&mut screen, step);
+    }
+    let execution = state.execution.as_mut().unwrap();
+    execution.current.as_mut().unwrap().n = 9;
+    for step in [7, 8] {
+        let seen = heading(&mut screen, (120, 40), &state, step);
+        assert!(seen.ends_with(&time), "{seen}");
+    }
+    let seen = heading(&mut screen, (120, 40), &state, 9);
+    assert!(seen.contains("● agent fixes"), "{seen}");
+    // The step is undone and current again, but its new attempt has not begun.
+    end_step(&mut screen, 9);
+    let seen = heading(&mut screen, (120, 40), &state, 9);
+    assert!(seen.ends_with(&time), "{seen}");
 }

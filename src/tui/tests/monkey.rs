@@ -1119,7 +1119,7 @@ fn every_choice_of_every_dialog_does_something_and_so_does_enter() {
     }
 }
 
-/// A window that is drawn ten thousand times: what a key does in a place depends on no size.
+/// The window of a test that draws ten thousand times.
 const SMALL_SIZE: (u16, u16) = (60, 16);
 
 #[test]

@@ -67,6 +67,20 @@ pub struct RunResultRow {
     pub size: Option<CommitSize>,
 }
 
+impl RunResultRow {
+    /// Renders it without its size.
+    fn lines(&self, columns: usize) -> Vec<Line<'static>> {
+        // Where all is well, the sign says so, and the text is as any other.
+        let (sign, rest, rest_style) = match self.text.strip_prefix(GOOD_SIGN) {
+            Some(rest) => (GOOD_SIGN, rest, theme::PLAIN),
+            None => ("", self.text.as_str(), self.style),
+        };
+        let mut spans = vec![Span::styled(sign, self.style)];
+        spans.extend(style_code(rest, rest_style));
+        wrap_spans(&spans, columns, 2)
+    }
+}
+
 impl From<(String, Style)> for RunResultRow {
     fn from((text, style): (String, Style)) -> Self {
         Self {
@@ -265,8 +279,8 @@ impl RunSummaryCard {
         panel
     }
 
-    /// Renders each row of the result, with the size of its commit at the right end where there is room.
-    fn result_lines(&self, columns: usize) -> impl Iterator<Item = Vec<Line<'static>>> {
+    /// Renders each row of the result, with the size of its commit at the right end where that costs no row.
+    fn result_lines(&self, columns: usize) -> Vec<Vec<Line<'static>>> {
         let mut widths = [0; 3];
         for size in self.results.iter().filter_map(|row| row.size) {
             let cells = size_cells(size);
@@ -274,26 +288,22 @@ impl RunSummaryCard {
         }
         let size_columns = widths.iter().map(|width| SIZE_GAP + width).sum::<usize>();
         let text_columns = columns.saturating_sub(size_columns);
-        self.results.iter().map(move |row| {
-            let size = row.size.filter(|_| text_columns >= MIN_TEXT_COLUMNS);
-            // Where all is well, the sign says so, and the text is as any other.
-            let (sign, rest, rest_style) = match row.text.strip_prefix(GOOD_SIGN) {
-                Some(rest) => (GOOD_SIGN, rest, theme::PLAIN),
-                None => ("", row.text.as_str(), row.style),
+        let mut sized = self.results.iter().filter(|row| row.size.is_some());
+        let has_sizes = text_columns >= MIN_TEXT_COLUMNS
+            && sized.all(|row| row.lines(text_columns).len() == row.lines(columns).len());
+        let lines = self.results.iter().map(|row| {
+            let Some(size) = row.size.filter(|_| has_sizes) else {
+                return row.lines(columns);
             };
-            let mut spans = vec![Span::styled(sign, row.style)];
-            spans.extend(style_code(rest, rest_style));
-            let Some(size) = size else {
-                return wrap_spans(&spans, columns, 2);
-            };
-            let mut lines = wrap_spans(&spans, text_columns, 2);
+            let mut lines = row.lines(text_columns);
             if let Some(first) = lines.first_mut() {
                 let gap = text_columns.saturating_sub(first.width());
                 first.spans.push(Span::raw(" ".repeat(gap)));
                 first.spans.extend(size_spans(size, widths));
             }
             lines
-        })
+        });
+        lines.collect()
     }
 
     /// Returns its lines, ranked by what is dropped first in a low window.
@@ -305,7 +315,11 @@ impl RunSummaryCard {
             parts.push((3, title.next().into_iter().collect()));
             parts.push((6, title.collect()));
         }
-        parts.extend(self.result_lines(columns).map(|lines| (2, lines)));
+        parts.extend(
+            self.result_lines(columns)
+                .into_iter()
+                .map(|lines| (2, lines)),
+        );
         if !self.counts.is_empty() {
             let text = Span::styled(self.counts.clone(), theme::QUIET);
             parts.push((7, wrap_spans(&[text], columns, 0)));

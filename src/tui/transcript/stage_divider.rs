@@ -16,8 +16,8 @@ use crate::tui::theme;
 const MIN_HEADING_COLUMNS: usize = 20;
 /// A step's heading keeps this many columns beside all stages.
 const MIN_WIDE_HEADING_COLUMNS: usize = 40;
-/// The rule between a heading and what stands at its right end, with the blanks around it.
-const MIN_RULE_COLUMNS: usize = 5;
+/// The shortest rule between a heading and what stands at its right end, with the blank before it.
+const MIN_RULE_COLUMNS: usize = 4;
 
 /// The heading of a stage or a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct StageDivider {
     pub time: String,
     /// The step that it is of, if it is of one.
     step: Option<u32>,
+    /// Whether that step has ended. If it is done again, it has another heading.
+    is_over: bool,
     /// The stages of the current step.
     trail: Option<StepTrail>,
 }
@@ -38,6 +40,7 @@ impl StageDivider {
             text,
             time: String::new(),
             step,
+            is_over: false,
             trail: None,
         }
     }
@@ -51,15 +54,18 @@ impl StageDivider {
         };
         let end = Some(end).filter(|end| {
             let least = text_width(&text).min(MIN_HEADING_COLUMNS);
-            columns >= least + spans_width(end) + MIN_RULE_COLUMNS
+            columns >= least + MIN_RULE_COLUMNS + spans_width(end)
         });
-        let end = end.unwrap_or_default();
+        let (end, least_rule) = end.map_or((Vec::new(), 0), |end| (end, MIN_RULE_COLUMNS));
         let room = columns.saturating_sub(spans_width(&end));
-        let label = truncate_to_columns(&format!("{text} "), room);
-        let rest = room.saturating_sub(text_width(&label));
+        let label = truncate_to_columns(&text, room.saturating_sub(least_rule));
+        let rule = match room.saturating_sub(text_width(&label)) {
+            0 => String::new(),
+            rest => format!(" {}", "─".repeat(rest - 1)),
+        };
         let mut spans = vec![
             Span::styled(label, theme::STRONG),
-            Span::styled("─".repeat(rest), theme::QUIET),
+            Span::styled(rule, theme::QUIET),
         ];
         spans.extend(end);
         vec![Line::default(), Line::from(spans)]
@@ -89,9 +95,10 @@ fn spans_width(spans: &[Span<'static>]) -> usize {
 }
 
 impl TranscriptBlock {
-    fn divider(&self) -> Option<&StageDivider> {
+    /// Returns the step of a heading, if it is of one.
+    fn step_divider(&self) -> Option<(u32, &StageDivider)> {
         match &self.content {
-            BlockContent::Divider(divider) => Some(divider),
+            BlockContent::Divider(divider) => Some((divider.step?, divider)),
             _ => None,
         }
     }
@@ -107,29 +114,42 @@ impl TranscriptBlock {
 }
 
 impl ChatTranscript {
-    /// Shows at the heading of the current step which stage it has reached, and at the one before it nothing any more.
+    /// Shows the stages of the current step at its heading, and removes them from every other heading.
     pub fn show_step_trail(&mut self, current: Option<StepTrail>) {
-        if std::mem::replace(&mut self.steps.trail, current) == current {
+        let is_new = std::mem::take(&mut self.steps.has_new_headings);
+        let before = std::mem::replace(&mut self.steps.shown_trail, current);
+        if before == current && !is_new {
             return;
         }
-        let mut current = current;
+        // The current step can only have the newest heading.
+        let mut newest = current;
         for block in self.blocks.iter_mut().rev() {
-            let Some((step, shown)) = block
-                .divider()
-                .and_then(|divider| Some((divider.step?, divider.trail)))
-            else {
+            let Some((step, divider)) = block.step_divider() else {
                 continue;
             };
-            // A step that was undone has an older heading, too.
-            let trail = current.take_if(|trail| trail.step == step);
-            if shown != trail
-                && let BlockContent::Divider(divider) = block.content.clone()
-            {
-                block.replace_content(BlockContent::Divider(StageDivider { trail, ..divider }));
+            let trail = newest.take();
+            let trail = trail.filter(|trail| trail.step == step && !divider.is_over);
+            if divider.trail != trail {
+                let divider = StageDivider {
+                    trail,
+                    ..divider.clone()
+                };
+                block.replace_content(BlockContent::Divider(divider));
             }
-            if shown.is_some() || trail.is_none() {
-                break;
-            }
+        }
+    }
+
+    /// Marks the newest heading of a step as that of a step that has ended.
+    pub(super) fn mark_step_over(&mut self, step: u32) {
+        let is_its = |block: &&mut TranscriptBlock| {
+            let of = block.step_divider();
+            of.is_some_and(|(of, _)| of == step)
+        };
+        if let Some(block) = self.blocks.iter_mut().rev().find(is_its)
+            && let BlockContent::Divider(divider) = &mut block.content
+        {
+            divider.is_over = true;
+            self.steps.has_new_headings = true;
         }
     }
 }

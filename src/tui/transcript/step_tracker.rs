@@ -20,8 +20,10 @@ pub(super) struct StepTracker {
     check_facts: Vec<StepCheckFact>,
     /// The step that has its heading and is not over.
     current: Option<u32>,
-    /// The stages that the current step's heading shows.
-    pub trail: Option<StepTrail>,
+    /// The stages that were shown last.
+    pub shown_trail: Option<StepTrail>,
+    /// Whether there are headings that came since, or that do not show their stages any more.
+    pub has_new_headings: bool,
     /// The step whose tests failed last.
     failing: Option<u32>,
     /// The step that was committed last.
@@ -65,8 +67,7 @@ impl StepTracker {
                 if self.current.replace(*step) == Some(*step) {
                     return None;
                 }
-                // The new heading does not show it yet.
-                self.trail = None;
+                self.has_new_headings = true;
                 let text = self.step_heading(*step);
                 return Some(TranscriptBlock::new(
                     BlockAuthor::System,
@@ -139,6 +140,7 @@ impl ChatTranscript {
     /// Adds the line of a step that is over; for a success it replaces the facts that were shown during the
     /// check.
     pub(super) fn end_step(&mut self, step: u32, event: &Event) {
+        self.mark_step_over(step);
         let told = std::mem::take(&mut self.steps.check_facts);
         let other = self.steps.unchanged_block(step);
         if let Some(block) = other.or_else(|| self.steps.failing_tests_block(step)) {

@@ -175,6 +175,7 @@ impl ChatTranscript {
             .iter_mut()
             .for_each(|block| block.seq += n_before);
         self.turns.shift_sequence(n_before);
+        self.steps.has_new_headings = true;
         let mended = self.turns.merge_earlier(earlier.turns);
         self.apply_corrections(mended);
         let (first, mut finished) = (self.first, Vec::new());

@@ -1,5 +1,8 @@
 //! Tests of what a commit takes, and what it leaves unchanged.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use super::*;
 use crate::domain::plan_execution::CommitSize;
 use crate::engine::sandbox::{self, CommandReach, CommitSigningMode};
@@ -115,7 +118,10 @@ async fn the_size_of_a_commit_counts_its_files_and_the_lines_of_text() {
     fixture.write("text", "one\n2\n");
     fixture.remove("binary");
     fixture.write("tab\tand\nline", "new\n");
-    let changed = paths(&["text", "binary", "tab\tand\nline"]);
+    let not_utf8 = OsStr::from_bytes(b"caf\xe9");
+    std::fs::write(fixture.root().join(not_utf8), "new\n").unwrap();
+    let mut changed = paths(&["text", "binary", "tab\tand\nline"]);
+    changed.push(not_utf8.into());
     let second = commit_now(&repository, &changed, &[], "second");
     let second = second.await.unwrap();
     let size = |files, added, removed| CommitSize {
@@ -127,9 +133,9 @@ async fn the_size_of_a_commit_counts_its_files_and_the_lines_of_text() {
         repository.commit_size(&first).await.unwrap(),
         repository.commit_size(&second).await.unwrap(),
     ];
-    assert_eq!(sizes, [size(2, 3, 0), size(3, 2, 2)]);
+    assert_eq!(sizes, [size(2, 3, 0), size(4, 3, 2)]);
     let described = sizes.map(CommitSize::describe);
-    assert_eq!(described, ["2 files · +3 −0", "3 files · +2 −2"]);
+    assert_eq!(described, ["2 files · +3 −0", "4 files · +3 −2"]);
 }
 
 #[tokio::test]

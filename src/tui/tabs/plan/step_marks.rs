@@ -200,9 +200,12 @@ fn finished_notes(
         StepAssessment::Uncommitted | StepAssessment::Failing => StepTone::Problem,
     };
     let mut notes = Vec::new();
+    let mut changes = file_count_note(record.changed.len());
     match &record.outcome {
-        StepOutcome::Committed { commit, .. } => {
+        StepOutcome::Committed { commit, size, .. } => {
             notes.push(vec![(short_commit(commit), theme::CODE)]);
+            let size = size.map(|size| vec![(size.describe(), theme::PLAIN)]);
+            changes = size.or(changes);
         }
         StepOutcome::Uncommitted { reason } => {
             let text = format!("not committed: {}", to_one_line(reason));
@@ -219,7 +222,7 @@ fn finished_notes(
         Some(receipt) => notes.push(vec![(summarize_receipt(receipt), style)]),
         None => notes.push(vec![("not tested".to_owned(), theme::PLAIN)]),
     }
-    notes.extend(file_count_note(record.changed.len()));
+    notes.extend(changes);
     notes.extend(fix_count_note(record.fix_turns));
     notes.extend(duration_note(record.n, state, now));
     (came.symbol(), tone, notes)
