@@ -115,7 +115,7 @@ impl SummaryContext<'_> {
 /// Describes the results and how they were tested.
 fn describe_results(state: &RunState) -> Vec<RunResultRow> {
     let Some(execution) = &state.execution else {
-        return vec![("no step ran".to_owned(), theme::PLAIN).into()];
+        return vec![RunResultRow::plain("no step ran".to_owned(), theme::PLAIN)];
     };
     let StepCount { done, all } = state.step_count();
     let steps = format!(
@@ -141,12 +141,15 @@ fn describe_results(state: &RunState) -> Vec<RunResultRow> {
     }
     said.extend(describe_unchanged_steps(&execution.done));
     said.extend(describe_uncommitted_steps(&execution.done));
-    let mut rows: Vec<RunResultRow> = said.into_iter().map(Into::into).collect();
+    let said = said.into_iter();
+    let mut rows: Vec<RunResultRow> = said
+        .map(|(text, style)| RunResultRow::plain(text, style))
+        .collect();
     rows.extend(describe_step_proofs(&execution.done));
     if let Some(last) = execution.undone.last() {
         let n = last.records.len();
         let text = format!("↺ undone: {}", pluralize(n, "step"));
-        rows.push((text, theme::PLAIN).into());
+        rows.push(RunResultRow::plain(text, theme::PLAIN));
     }
     rows
 }

@@ -19,7 +19,7 @@ pub fn in_a_turn(world: &World, variables: &[(&str, &str)]) -> (Terminal, String
     (terminal, folder)
 }
 
-/// Returns whether a frame is as wide as that: the last column before the margin ends the header and the footer.
+/// Returns whether a frame is whole and as wide as that: the last column before the margin ends the header and the footer.
 fn is_frame_of(text: &str, columns: u16) -> bool {
     let widths = text.lines().map(|line| line.trim_end().chars().count());
     let margin = match columns {
@@ -27,7 +27,7 @@ fn is_frame_of(text: &str, columns: u16) -> bool {
         60..100 => 1,
         100.. => 2,
     };
-    text.contains("Chat") && widths.max() == Some(usize::from(columns - margin))
+    text.contains("commands") && widths.max() == Some(usize::from(columns - margin))
 }
 
 #[test]

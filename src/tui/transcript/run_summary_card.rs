@@ -68,6 +68,15 @@ pub struct RunResultRow {
 }
 
 impl RunResultRow {
+    /// Creates a row that is not about a commit.
+    pub fn plain(text: String, style: Style) -> Self {
+        Self {
+            text,
+            style,
+            size: None,
+        }
+    }
+
     /// Renders it without its size.
     fn lines(&self, columns: usize) -> Vec<Line<'static>> {
         // Where all is well, the sign says so, and the text is as any other.
@@ -78,16 +87,6 @@ impl RunResultRow {
         let mut spans = vec![Span::styled(sign, self.style)];
         spans.extend(style_code(rest, rest_style));
         wrap_spans(&spans, columns, 2)
-    }
-}
-
-impl From<(String, Style)> for RunResultRow {
-    fn from((text, style): (String, Style)) -> Self {
-        Self {
-            text,
-            style,
-            size: None,
-        }
     }
 }
 
