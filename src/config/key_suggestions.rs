@@ -30,14 +30,15 @@ pub(super) fn hint_for_unknown_key(path: &[String]) -> String {
     if let Some(known) = homonyms.first() {
         return format!("did you mean `{known}`?");
     }
+    if !siblings.is_empty() {
+        // With the section's name in front, any of its keys would look similar.
+        return format!("known keys: {}", siblings.join(", "));
+    }
     let all: Vec<&str> = KEYS.iter().map(|key| key.path).collect();
     if let Some(known) = closest_match(&path.join("."), &all) {
         return format!("did you mean `{known}`?");
     }
-    if siblings.is_empty() {
-        return "remove it; `agent-collab config show` prints every key".to_owned();
-    }
-    format!("known keys: {}", siblings.join(", "))
+    "remove it; `agent-collab config show` prints every key".to_owned()
 }
 
 /// Returns the candidate that is most similar to a word, if any is similar enough.

@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span};
 use super::Screen;
 use super::markdown::to_plain_line;
 use super::tabs::TabKind;
-use super::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
+use super::text_wrap::{draw_line, spans_width, text_width, to_one_line, truncate_to_columns};
 use super::theme;
 use super::view_area::gutter;
 use crate::domain::question::CommitTarget;
@@ -68,7 +68,7 @@ pub fn draw(
     let bar = tab_bar::lay_out_tab_bar(screen, views, state);
     let room = columns.saturating_sub(bar.columns + margin + 1);
     let stages = state.map_or(Vec::new(), |state| stage_line::stage_spans(state, room));
-    let used = bar.columns + stage_line::spans_width(&stages) + margin;
+    let used = bar.columns + spans_width(&stages) + margin;
     let mut spans = bar.spans;
     spans.push(Span::raw(" ".repeat(columns.saturating_sub(used))));
     spans.extend(stages);

@@ -74,10 +74,12 @@ fn grapheme_width(sign: &str) -> usize {
 
 /// Returns how many columns a line takes.
 pub fn line_width(line: &Line<'_>) -> usize {
-    line.spans
-        .iter()
-        .map(|span| text_width(&span.content))
-        .sum()
+    spans_width(&line.spans)
+}
+
+/// Returns how many columns some spans take together.
+pub fn spans_width(spans: &[Span<'_>]) -> usize {
+    spans.iter().map(|span| text_width(&span.content)).sum()
 }
 
 /// Splits a line for a frame's border into single graphemes: the library truncates it by its own width, which

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::plan_execution::StepCount;
 use crate::domain::run::RunState;
-use crate::tui::text_wrap::text_width;
+use crate::tui::text_wrap::spans_width;
 use crate::tui::theme;
 
 /// The stages of a run that is not cancelled.
@@ -108,9 +108,4 @@ pub fn mode_style(mode: Mode) -> Style {
         Mode::Yolo => theme::WARNING,
         Mode::Plan | Mode::Default | Mode::AutoEdit => theme::PLAIN,
     }
-}
-
-/// Returns how many columns the spans take.
-pub fn spans_width(spans: &[Span<'_>]) -> usize {
-    spans.iter().map(|span| text_width(&span.content)).sum()
 }

@@ -570,7 +570,7 @@ fn a_step_that_ended_shows_no_stages_whatever_comes_before_the_next_frame() {
     }
     let seen = heading(&mut screen, (120, 40), &state, 9);
     assert!(seen.contains("● agent fixes"), "{seen}");
-    // The step is undone and current again, but its new attempt has not begun.
+    // The step is undone and current again, but its new attempt has not started.
     end_step(&mut screen, 9);
     let seen = heading(&mut screen, (120, 40), &state, 9);
     assert!(seen.ends_with(&time), "{seen}");

@@ -9,7 +9,7 @@ use crate::domain::ids::UnixMillis;
 use crate::tui::labels::LocalClock;
 use crate::tui::markdown;
 use crate::tui::step_trail::StepTrail;
-use crate::tui::text_wrap::{text_width, truncate_to_columns};
+use crate::tui::text_wrap::{spans_width, text_width, truncate_to_columns};
 use crate::tui::theme;
 
 /// A step's heading keeps this many columns beside its stage.
@@ -88,10 +88,6 @@ fn fit_trail(trail: StepTrail, heading: &str, columns: usize) -> Vec<Span<'stati
     } else {
         to_spans(vec![trail.current_span()])
     }
-}
-
-fn spans_width(spans: &[Span<'static>]) -> usize {
-    spans.iter().map(Span::width).sum()
 }
 
 impl TranscriptBlock {
