@@ -123,7 +123,7 @@ pub fn format_wording(wording: &EventWording) -> Option<String> {
         (EventSpeaker::Agent(_), EventTone::Quiet | EventTone::Warning | EventTone::Bad) => "  ",
         (EventSpeaker::User | EventSpeaker::Agent(_) | EventSpeaker::Program, _) => "",
     };
-    let details = wording.detail.lines().map(|line| format!("\n   {line}"));
+    let details = wording.detail.iter().map(|line| format!("\n   {line}"));
     Some(format!(
         "{lead}{}{}",
         wording.text,

@@ -17,9 +17,12 @@ use self::plan_review::{describe_judgement, describe_response, word_review};
 pub use self::tool_call_label::{
     ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
 };
+use std::fmt;
+
 use super::bound_parts::describe_binding_changes;
 use super::event::Event;
 use super::event::tampering;
+use super::findings::FindingSeverity;
 use super::missing_part::describe_missing_parts;
 use super::phase::Phase;
 use super::plan_execution::StepAssessment;
@@ -39,7 +42,37 @@ pub struct EventWording {
     /// A sentence without its full stop. One line, except where an agent, a CLI or the user wrote several.
     pub text: String,
     /// Further lines, such as the findings of a review; often empty.
-    pub detail: String,
+    pub detail: Vec<DetailLine>,
+}
+
+/// A line below the text of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DetailLine {
+    /// What stands before the severity of a finding: its number, as in `3. `.
+    pub number: String,
+    /// The severity of the finding that the line is about, if it is about one.
+    pub severity: Option<FindingSeverity>,
+    pub text: String,
+}
+
+impl From<String> for DetailLine {
+    fn from(text: String) -> Self {
+        Self {
+            number: String::new(),
+            severity: None,
+            text,
+        }
+    }
+}
+
+impl fmt::Display for DetailLine {
+    fn fmt(&self, line: &mut fmt::Formatter<'_>) -> fmt::Result {
+        line.write_str(&self.number)?;
+        if let Some(severity) = self.severity {
+            write!(line, "[{}] ", severity.as_str())?;
+        }
+        line.write_str(&self.text)
+    }
 }
 
 /// Who is behind an event.
@@ -76,13 +109,13 @@ impl EventWording {
             speaker,
             tone,
             text: text.into(),
-            detail: String::new(),
+            detail: Vec::new(),
         }
     }
 
-    fn with_detail(self, lines: impl Iterator<Item = String>) -> Self {
+    fn with_detail(self, lines: impl Iterator<Item = impl Into<DetailLine>>) -> Self {
         Self {
-            detail: lines.collect::<Vec<_>>().join("\n"),
+            detail: lines.map(Into::into).collect(),
             ..self
         }
     }
@@ -93,13 +126,6 @@ impl EventWording {
         let mut letters = text.chars();
         let first = letters.next().map(|first| first.to_lowercase().to_string());
         first.unwrap_or_default() + letters.as_str()
-    }
-
-    /// Returns the text, and the details below it.
-    pub fn with_all_details(&self) -> String {
-        format!("{}\n{}", self.text, self.detail)
-            .trim_end()
-            .to_owned()
     }
 }
 

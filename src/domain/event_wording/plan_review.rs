@@ -1,6 +1,6 @@
 //! Words reviews, and the answers to them.
 
-use super::{EventTone, EventWording, by_role};
+use super::{DetailLine, EventTone, EventWording, by_role};
 use crate::domain::findings::DisputeJudgement;
 use crate::domain::review::{ReviewDocument, Verdict, VerdictKind};
 use crate::domain::run_timeline::UnopenedFiles;
@@ -48,11 +48,11 @@ pub(super) fn word_review(review: &ReviewDocument) -> EventWording {
         let text = clean_to_one_line(&remark.text);
         let evidence = facts.and_then(|facts| facts.remarks.get(at)?.evidence.symbol());
         let evidence = evidence.map_or(String::new(), |symbol| format!(" {symbol} evidence"));
-        format!(
-            "{}. [{}] {text}{evidence}",
-            remark.n,
-            remark.severity.as_str()
-        )
+        DetailLine {
+            number: format!("{}. ", remark.n),
+            severity: Some(remark.severity),
+            text: text + &evidence,
+        }
     });
     let verdicts = review.verdicts.iter().map(|verdict| {
         let kind: &str = verdict.kind.into();
@@ -60,7 +60,7 @@ pub(super) fn word_review(review: &ReviewDocument) -> EventWording {
             empty if empty.is_empty() => String::new(),
             detail => format!(": {detail}"),
         };
-        format!("{}. {kind}{detail}", verdict.n)
+        DetailLine::from(format!("{}. {kind}{detail}", verdict.n))
     });
     let unopened = facts
         .and_then(|facts| facts.unopened.clone())
@@ -68,8 +68,8 @@ pub(super) fn word_review(review: &ReviewDocument) -> EventWording {
     let doubt = (!review.consistent)
         .then(|| "Its verdict and findings disagree, so it counts as changes required".to_owned());
     let text = format!("Review: {}", describe_verdict(review));
-    by_role(Role::Reviewer, tone, text)
-        .with_detail(verdicts.chain(findings).chain(doubt).chain(unopened))
+    let notes = doubt.into_iter().chain(unopened).map(DetailLine::from);
+    by_role(Role::Reviewer, tone, text).with_detail(verdicts.chain(findings).chain(notes))
 }
 
 pub(super) fn describe_response(

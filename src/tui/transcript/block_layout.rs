@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::read_fold::ReadFold;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, FoldState};
+use crate::domain::event_wording::DetailLine;
 use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
 use crate::tui::diff_row::fill_row;
@@ -263,10 +264,20 @@ fn content_lines(
         BlockContent::Todos(told) => todo_lines(&told.text, columns, folding),
         BlockContent::RunSummary(ending) => ending.lines(columns),
         BlockContent::Notice { text } => signed_lines("· ", text, theme::QUIET, columns),
-        BlockContent::Fact { text, tone, more } if more.is_empty() => {
-            fact_lines(text, *tone, columns)
+        BlockContent::Fact {
+            text,
+            tone,
+            list,
+            more,
+        } => {
+            let mut lines = if more.is_empty() {
+                fact_lines(text, *tone, columns)
+            } else {
+                fact_with_detail_lines(text, *tone, more, look)
+            };
+            lines.extend(list.iter().flat_map(|line| list_rows(line, columns)));
+            lines
         }
-        BlockContent::Fact { text, tone, more } => fact_with_detail_lines(text, *tone, more, look),
         BlockContent::Divider(divider) => divider.lines(columns),
     }
 }
@@ -341,7 +352,7 @@ pub(super) fn tone_sign(tone: FactTone) -> (&'static str, Style) {
     }
 }
 
-/// Renders a fact on one line; in a list below it, only blocking findings are emphasized.
+/// Renders a fact on one line; further lines of its text are indented.
 fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> {
     let (sign, style) = tone_sign(tone);
     if !matches!(tone, FactTone::Plain | FactTone::Good) {
@@ -352,20 +363,24 @@ fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> 
     spans.extend(markdown::style_code(head, theme::PLAIN));
     let mut lines = wrap_spans(&spans, columns, text_width(sign));
     for item in list.lines() {
-        let (before, severity, after) = match item.split_once(BLOCKING_PREFIX) {
-            Some((before, after)) => (before, BLOCKING_PREFIX, after),
-            None => ("", "", item),
-        };
-        let severity_style = theme::severity_style(FindingSeverity::Blocking);
-        let mut spans = vec![
-            Span::raw("  "),
-            Span::raw(before),
-            Span::styled(severity, severity_style),
-        ];
-        spans.extend(markdown::style_code(after, theme::PLAIN));
-        lines.extend(wrap_spans(&spans, columns, 5));
+        lines.extend(list_rows(&DetailLine::from(item.to_owned()), columns));
     }
     lines
+}
+
+/// Renders a line of a list below a fact; only the severity of a blocking finding is emphasized.
+fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
+    let mut spans = vec![Span::raw("  "), Span::raw(line.number.clone())];
+    if let Some(severity) = line.severity {
+        let style = match severity {
+            FindingSeverity::Blocking => theme::severity_style(severity),
+            FindingSeverity::Major | FindingSeverity::Minor => theme::PLAIN,
+        };
+        spans.push(Span::styled(format!("[{}]", severity.as_str()), style));
+        spans.push(Span::raw(" "));
+    }
+    spans.extend(markdown::style_code(&line.text, theme::PLAIN));
+    wrap_spans(&spans, columns, 5)
 }
 
 /// How many lines of details a folded fact of a failure shows.
@@ -431,9 +446,6 @@ pub(super) fn panel_row(row: Line<'static>, columns: usize) -> Line<'static> {
     row.spans.insert(0, Span::raw(" ".repeat(PANEL_INDENT)));
     row
 }
-
-/// Prefix of a blocking finding.
-const BLOCKING_PREFIX: &str = "[blocking]";
 
 /// Renders lines behind a sign; continuation lines are indented to the text.
 pub(super) fn signed_lines(

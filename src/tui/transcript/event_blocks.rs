@@ -58,14 +58,16 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             blocks
         }
         Event::PhaseChanged { .. } if !wording.detail.is_empty() => {
-            let reason = BlockContent::fact(fact_tone(EventTone::Good), &wording.detail);
-            let mut blocks = from_wording(&wording);
-            blocks.push(TranscriptBlock::new(BlockAuthor::System, reason));
-            blocks
+            let reasons = wording.detail.iter().map(|reason| {
+                let reason = BlockContent::fact(FactTone::Good, &reason.to_string());
+                TranscriptBlock::new(BlockAuthor::System, reason)
+            });
+            from_wording(&wording).into_iter().chain(reasons).collect()
         }
         Event::ReviewCommitted { .. } => {
-            let text = wording.with_all_details();
-            from_wording(&EventWording { text, ..wording })
+            let (tone, text) = (fact_tone(wording.tone), &wording.text);
+            let findings = BlockContent::fact_with_list(tone, text, &wording.detail);
+            vec![TranscriptBlock::new(BlockAuthor::System, findings)]
         }
         _ => from_wording(&wording),
     }

@@ -11,6 +11,7 @@ use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{ToolCallCard, ToolCallOutcome};
 use super::transcript_news::PrintedPart;
 use crate::domain::discussion::DiscussionEvent;
+use crate::domain::event_wording::DetailLine;
 use crate::domain::turn::Role;
 use crate::text::truncate;
 use crate::tui::labels::LocalClock;
@@ -82,6 +83,8 @@ pub enum BlockContent {
         text: String,
         /// Whether the fact is good or bad.
         tone: FactTone,
+        /// Lines below the text that are always shown, such as the findings of a review; often empty.
+        list: Vec<DetailLine>,
         /// Details that are shown when the block is open; often empty.
         more: String,
     },
@@ -163,7 +166,22 @@ impl BlockContent {
         Self::Fact {
             text: truncate_text(text),
             tone,
+            list: Vec::new(),
             more: truncate_text(more),
+        }
+    }
+
+    /// Creates a fact with a list below it.
+    pub fn fact_with_list(tone: FactTone, text: &str, list: &[DetailLine]) -> Self {
+        let clean = |line: &DetailLine| DetailLine {
+            text: truncate_text(&line.text),
+            ..line.clone()
+        };
+        Self::Fact {
+            text: truncate_text(text),
+            tone,
+            list: list.iter().map(clean).collect(),
+            more: String::new(),
         }
     }
 }
@@ -177,7 +195,12 @@ impl BlockContent {
             | Self::Thinking { text }
             | Self::Notice { text } => text.clone(),
             Self::Divider(divider) => divider.text.clone(),
-            Self::Fact { text, more, .. } => format!("{text}\n{more}").trim_end().to_owned(),
+            Self::Fact {
+                text, list, more, ..
+            } => {
+                let list: String = list.iter().map(|line| format!("{line}\n")).collect();
+                format!("{text}\n{list}{more}").trim_end().to_owned()
+            }
             Self::Tool(card) => card.to_text(),
             Self::Discussion(talk) => talk.to_text(),
             Self::Todos(told) => told.text.clone(),
@@ -238,6 +261,7 @@ impl TranscriptBlock {
                 text,
                 tone: FactTone::Good,
                 more,
+                ..
             } => Some((text, more)),
             _ => None,
         }
@@ -438,7 +462,9 @@ impl TranscriptBlock {
             | BlockContent::Thinking { text }
             | BlockContent::Notice { text } => text.len(),
             BlockContent::Divider(divider) => divider.text.len(),
-            BlockContent::Fact { text, more, .. } => text.len() + more.len(),
+            BlockContent::Fact {
+                text, list, more, ..
+            } => text.len() + list.iter().map(|line| line.text.len()).sum::<usize>() + more.len(),
             BlockContent::Tool(card) => card.n_bytes(),
             BlockContent::Discussion(talk) => talk.n_bytes(),
             BlockContent::Todos(told) => told.text.len(),

@@ -153,8 +153,14 @@ fn block_news(
         BlockContent::RunSummary(ending) => TranscriptNews::Report(ending.linear_lines()),
         BlockContent::Notice { text } => TranscriptNews::Report(to_lines(text)),
         BlockContent::Divider(divider) => TranscriptNews::Heading(divider.text.clone()),
-        BlockContent::Fact { text, tone, more } => {
+        BlockContent::Fact {
+            text,
+            tone,
+            list,
+            more,
+        } => {
             let mut lines = to_lines(text);
+            lines.extend(list.iter().map(ToString::to_string));
             if *tone == FactTone::Bad {
                 lines.extend(detail_lines(more));
             }
