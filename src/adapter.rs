@@ -384,6 +384,40 @@ pub struct FileChange {
     pub kind: FileChangeKind,
     /// A unified diff or the new text, as far as the CLI reported it.
     pub diff: String,
+    /// What the call does with the file's text, where its input says so exactly; else `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_change: Option<TextChange>,
+}
+
+impl FileChange {
+    /// Creates a change of which only the diff is known.
+    pub fn new(path: PathBuf, kind: FileChangeKind, diff: String) -> Self {
+        Self {
+            path,
+            kind,
+            diff,
+            text_change: None,
+        }
+    }
+}
+
+/// What a call does with the text of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextChange {
+    /// It becomes this text.
+    Whole(String),
+    /// These parts of it are replaced, one after the other.
+    Replaced(Vec<TextReplacement>),
+}
+
+/// A part of a text, and what takes its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextReplacement {
+    pub old: String,
+    pub new: String,
+    /// Whether every place is replaced; otherwise there must be one only.
+    pub is_everywhere: bool,
 }
 
 /// What happens to a file.

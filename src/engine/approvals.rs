@@ -14,6 +14,7 @@ mod approval_record;
 pub(super) mod automatic_decision;
 pub(super) mod call_request;
 pub(super) mod caller_context;
+mod edit_diff;
 mod pending_approval;
 mod pending_requests;
 

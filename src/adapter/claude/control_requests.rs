@@ -155,7 +155,7 @@ impl PendingControlRequests {
             item: hooked.tool_use_id.clone(),
             call,
             sub_agent: agent_id,
-            changes: tool_inputs::proposed_changes(&tool_name, &tool_input),
+            changes: tool_inputs::requested_changes(&tool_name, &tool_input),
             fingerprint: Some(loop_detector::call_fingerprint(&tool_name, &tool_input)),
             reason: None,
             wait: DecisionWait::ImmediateOnly,
@@ -208,7 +208,7 @@ fn approval_event(
         call: tool_inputs::parse_call(&call.tool_name, &call.input, cwd)?,
         reason: approval_reason(call),
         sub_agent: call.agent_id.clone(),
-        changes: tool_inputs::proposed_changes(&call.tool_name, &call.input),
+        changes: tool_inputs::requested_changes(&call.tool_name, &call.input),
         fingerprint: Some(loop_detector::call_fingerprint(
             &call.tool_name,
             &call.input,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::adapter::{AdapterEvent, FileChange, FileChangeKind};
+use crate::adapter::{AdapterEvent, FileChange, FileChangeKind, TextChange, TextReplacement};
 use crate::domain::event::ToolKind;
 use crate::permission::call_reads::{SearchProgram, SearchScope};
 use crate::permission::{AgentToolCall, SandboxReach};
@@ -135,11 +135,36 @@ pub fn proposed_changes(tool: &str, input: &Value) -> Vec<FileChange> {
         "NotebookEdit" => (FileChangeKind::Update, notebook_cell_diff(input)),
         _not_an_edit => return Vec::new(),
     };
-    vec![FileChange {
-        path,
-        kind,
-        diff: diff.unwrap_or_default(),
-    }]
+    vec![FileChange::new(path, kind, diff.unwrap_or_default())]
+}
+
+/// As [`proposed_changes`], with what they do to the text of the file.
+pub fn requested_changes(tool: &str, input: &Value) -> Vec<FileChange> {
+    let mut changes = proposed_changes(tool, input);
+    for change in &mut changes {
+        change.text_change = match tool {
+            "Write" => {
+                string_field(input, "content").map(|text| TextChange::Whole(text.to_owned()))
+            }
+            "Edit" => replacement(input).map(|only| TextChange::Replaced(vec![only])),
+            "MultiEdit" => all_replacements(input).map(TextChange::Replaced),
+            _other => None,
+        };
+    }
+    changes
+}
+
+fn replacement(input: &Value) -> Option<TextReplacement> {
+    Some(TextReplacement {
+        old: string_field(input, "old_string")?.to_owned(),
+        new: string_field(input, "new_string")?.to_owned(),
+        is_everywhere: input.get("replace_all").and_then(Value::as_bool) == Some(true),
+    })
+}
+
+fn all_replacements(input: &Value) -> Option<Vec<TextReplacement>> {
+    let edits = input.get("edits")?.as_array()?;
+    edits.iter().map(replacement).collect()
 }
 
 /// Returns the change that was made, with its real position in the file, if the tool's result contains it.
@@ -152,11 +177,11 @@ pub fn applied_changes(result: &Value) -> Vec<FileChange> {
     if diff.is_empty() {
         return Vec::new();
     }
-    vec![FileChange {
-        path: PathBuf::from(path),
-        kind: FileChangeKind::Update,
+    vec![FileChange::new(
+        PathBuf::from(path),
+        FileChangeKind::Update,
         diff,
-    }]
+    )]
 }
 
 /// What claude reports for a command that printed nothing.

@@ -376,11 +376,7 @@ fn file_change(change: &CodexFileChange) -> FileChange {
             move_path: Some(path),
         } => FileChangeKind::Move(PathBuf::from(path)),
     };
-    FileChange {
-        path: PathBuf::from(&change.path),
-        kind,
-        diff: change.diff.clone(),
-    }
+    FileChange::new(PathBuf::from(&change.path), kind, change.diff.clone())
 }
 
 /// Returns the first line of a text; a mark replaces further lines.

@@ -348,11 +348,7 @@ fn patch_changes(input: &CodexHookInput) -> Vec<FileChange> {
         .into_iter()
         .find_map(|(mark, kind)| Some((named(mark)?, kind)));
         if let Some((path, kind)) = begun {
-            changes.push(FileChange {
-                path,
-                kind,
-                diff: String::new(),
-            });
+            changes.push(FileChange::new(path, kind, String::new()));
         } else if let Some(change) = changes.last_mut() {
             match named("*** Move to: ") {
                 Some(target) => change.kind = FileChangeKind::Move(target),

@@ -1,5 +1,7 @@
 //! Stores a call that waits for the user, and shows it exactly as it was made.
 
+use std::path::Path;
+
 use crate::adapter::{FileChange, FileChangeKind};
 use crate::domain::phase::Phase;
 use crate::engine::run_context::RunContext;
@@ -11,6 +13,7 @@ use crate::text::escape_invisible;
 
 use super::call_request::CallCircumstances;
 use super::caller_context::{CallPaths, CallerContext};
+use super::edit_diff::diff_against_file;
 
 /// A call that waits for the user.
 #[derive(Debug)]
@@ -45,7 +48,7 @@ impl PendingApproval {
     ) -> Self {
         let detail = ApprovalDetail {
             text: escape_invisible(&call_text(&call)),
-            diff: escape_invisible(&changes_diff(changes)),
+            diff: escape_invisible(&changes_diff(&caller.root, changes)),
         };
         Self {
             caller,
@@ -127,8 +130,11 @@ fn new_file_diff(text: &str) -> String {
     format!("@@ -0,0 +1,{n} @@\n{}", lines.collect::<String>())
 }
 
-fn changes_diff(changes: &[FileChange]) -> String {
+fn changes_diff(root: &Path, changes: &[FileChange]) -> String {
     let one = |change: &FileChange| {
+        if let Some(diff) = diff_against_file(root, change) {
+            return format!("{}\n{diff}", change.path.display());
+        }
         let end = if change.diff.ends_with('\n') {
             ""
         } else {
@@ -142,11 +148,9 @@ fn changes_diff(changes: &[FileChange]) -> String {
         };
         format!("{}\n{diff}{end}", change.path.display())
     };
-    changes
-        .iter()
-        .filter(|change| !change.diff.is_empty())
-        .map(one)
-        .collect()
+    let changes = changes.iter();
+    let changes = changes.filter(|change| !change.diff.is_empty());
+    changes.map(one).collect()
 }
 
 /// Returns why something cannot be approved for more than one call; `None` if it can: it was offered for this very

@@ -186,11 +186,7 @@ impl ApprovalTestRun {
 }
 
 fn change(path: &Path) -> FileChange {
-    FileChange {
-        path: path.to_owned(),
-        kind: FileChangeKind::Update,
-        diff: "+x\n".to_owned(),
-    }
+    FileChange::new(path.to_owned(), FileChangeKind::Update, "+x\n".to_owned())
 }
 
 fn command(line: &str, cwd: PathBuf) -> AgentToolCall {

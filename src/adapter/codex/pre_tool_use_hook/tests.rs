@@ -130,11 +130,8 @@ fn a_hook_that_is_not_there_on_or_trusted_stops_the_start() {
 #[test]
 fn a_patch_is_shown_file_by_file() {
     let patch = "*** Begin Patch\n*** Add File: a.txt\n+new\n*** Update File: b.txt\n*** Move to: c.txt\n@@\n-old\n+new\n*** Delete File: d.txt\n*** End Patch\n";
-    let change = |path: &str, kind, diff: &str| FileChange {
-        path: PathBuf::from(path),
-        kind,
-        diff: diff.to_owned(),
-    };
+    let change =
+        |path: &str, kind, diff: &str| FileChange::new(PathBuf::from(path), kind, diff.to_owned());
     assert_eq!(
         patch_changes(&input("apply_patch", json!({ "command": patch }))),
         [

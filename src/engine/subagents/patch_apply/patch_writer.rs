@@ -81,11 +81,11 @@ fn diff_to_file_changes(text: &str) -> Vec<FileChange> {
     let patch = UnifiedDiff::parse(text);
     let change = |(n, file): (usize, &FileDiff)| {
         let lines = patch.file_lines(n).iter().map(|line| line.text.as_str());
-        FileChange {
-            path: PathBuf::from(&file.name),
-            kind: FileChangeKind::Update,
-            diff: lines.collect::<Vec<_>>().join("\n"),
-        }
+        FileChange::new(
+            PathBuf::from(&file.name),
+            FileChangeKind::Update,
+            lines.collect::<Vec<_>>().join("\n"),
+        )
     };
     patch.files.iter().enumerate().map(change).collect()
 }
