@@ -212,9 +212,10 @@ impl Screen {
         let is_its = matches!(asked, None | Some(QuestionKind::Gate { .. }))
             && state.approvals.is_empty()
             && self.dialogs.own.is_none();
+        let heading = sheet.heading();
         match sheet.choices.into_iter().find(|choice| choice.key == 'g') {
             Some(choice) if is_its => self.perform_choice(choice, Some(state)),
-            Some(_) | None => self.show_toast(&format!("Not yet: {}", sheet.title)),
+            Some(_) | None => self.show_toast(&format!("Not yet: {heading}")),
         }
     }
 
@@ -276,10 +277,10 @@ impl Screen {
             }
             Some(pair) => TextPager::from_pairs("What changed", vec![pair]),
             None => {
-                let text = sheet.to_text();
-                let (title, text) = sheet.full_text.unwrap_or((sheet.title, text));
+                let (body, shown) = (sheet.sequential_body(), (sheet.heading(), sheet.to_text()));
+                let (title, text) = sheet.full_text.unwrap_or(shown);
                 match sheet.edit {
-                    Some(edit) => TextPager::from_edit(&title, &text, sheet.body, edit),
+                    Some(edit) => TextPager::from_edit(&title, &text, body, edit),
                     // The user decides about this text, so it is shown raw: rendered Markdown leaves characters out.
                     None => TextPager::new(&title, &text, PagerFormat::Plain),
                 }

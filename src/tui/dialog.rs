@@ -12,7 +12,7 @@ use super::action::Action;
 use super::command::ScreenCommand;
 use super::dialogs::edit_preview::EditPreview;
 use super::tabs::TabKind;
-use super::text_wrap::{clean_for_display, to_one_line};
+use super::text_wrap::{clean_for_display, text_width, to_one_line};
 use super::theme;
 use crate::permission::ApprovalScope;
 pub use dialog_weight::DialogWeight;
@@ -24,10 +24,10 @@ pub struct ChoiceDialog {
     pub id: String,
     /// The question, in one line.
     pub title: String,
+    /// Who asks, at the right of the question; often empty.
+    pub about: String,
     /// The information for the decision: first the reason for the question, then the rest.
-    pub body: Vec<(String, Style)>,
-    /// How many lines of the body are the reason; they are dropped first if space is short.
-    reason_lines: usize,
+    pub body: Vec<DialogLine>,
     /// Two texts below the body: side by side where the window is wide, else one after the other.
     pub(super) side_by_side: Option<[DialogColumn; 2]>,
     /// The edit that is decided upon, below the body.
@@ -38,14 +38,49 @@ pub struct ChoiceDialog {
     pub first_choice: usize,
     /// The title and the full text, if the body is only an excerpt.
     pub full_text: Option<(String, String)>,
-    /// The indexes of body lines that also stand in a tab.
-    tab_lines: Vec<(usize, TabKind)>,
+    /// What Enter does, or what can be done later, in one sentence below the choices.
+    pub note: String,
     /// Whether Enter in an empty composer carries out the choice.
     pub empty_composer_enter: EmptyComposerEnter,
     /// When the dialog closes by itself; only for the screen's own dialogs.
     pub lifetime: DialogLifetime,
     pub origin: DialogOrigin,
     pub weight: DialogWeight,
+}
+
+/// A line of a dialog's body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DialogLine {
+    pub text: String,
+    pub style: Style,
+    kind: DialogLineKind,
+    /// The tab that has this text too.
+    tab: Option<TabKind>,
+}
+
+/// What a line of a dialog's body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DialogLineKind {
+    /// A part of the reason for the question; it is shortened first.
+    Reason,
+    /// What the question is about, and nothing else. Where there is room, it stands beside the question.
+    Subject,
+    Text,
+    /// A label of so many columns and its value.
+    Field(usize),
+    /// A blank row, where there is room.
+    Gap,
+}
+
+impl DialogLine {
+    fn new(text: &str, style: Style, kind: DialogLineKind) -> Self {
+        Self {
+            text: text.to_owned(),
+            style,
+            kind,
+            tab: None,
+        }
+    }
 }
 
 /// One of two texts that a dialog compares.
@@ -210,14 +245,14 @@ impl ChoiceDialog {
         Self {
             id: id.into(),
             title: to_one_line(title),
+            about: String::new(),
             body: Vec::new(),
-            reason_lines: 0,
             side_by_side: None,
             edit: None,
             choices: Vec::new(),
             first_choice: 0,
             full_text: None,
-            tab_lines: Vec::new(),
+            note: String::new(),
             empty_composer_enter: EmptyComposerEnter::FocusesDialog,
             lifetime: DialogLifetime::RunAdvances,
             origin: DialogOrigin::Run,
@@ -268,8 +303,9 @@ impl ChoiceDialog {
     #[must_use]
     pub fn with_text(mut self, text: &str, style: Style) -> Self {
         let lines = clean_for_display(text);
+        let lines = lines.lines();
         self.body
-            .extend(lines.lines().map(|line| (line.to_owned(), style)));
+            .extend(lines.map(|line| DialogLine::new(line, style, DialogLineKind::Text)));
         self
     }
 
@@ -277,12 +313,70 @@ impl ChoiceDialog {
     #[must_use]
     pub fn with_reason(mut self, why: &str, style: Style) -> Self {
         let lines = clean_for_display(why);
-        for line in lines.lines() {
-            self.body
-                .insert(self.reason_lines, (line.to_owned(), style));
-            self.reason_lines += 1;
-        }
+        let at = self.reason().count();
+        let lines = lines.lines();
+        let lines = lines.map(|line| DialogLine::new(line, style, DialogLineKind::Reason));
+        self.body.splice(at..at, lines);
         self
+    }
+
+    fn reason(&self) -> impl Iterator<Item = &DialogLine> {
+        let lines = self.body.iter();
+        lines.filter(|line| line.kind == DialogLineKind::Reason)
+    }
+
+    /// Adds a label and its value; the labels of a dialog have one width, with blanks after them.
+    #[must_use]
+    pub fn with_field(mut self, label: &str, value: &str, style: Style) -> Self {
+        let text = format!("{label}{}", to_one_line(value));
+        let kind = DialogLineKind::Field(text_width(label));
+        self.body.push(DialogLine::new(&text, style, kind));
+        self
+    }
+
+    /// Adds a blank row, where there is room for it.
+    #[must_use]
+    pub fn with_gap(mut self) -> Self {
+        self.body
+            .push(DialogLine::new("", theme::PLAIN, DialogLineKind::Gap));
+        self
+    }
+
+    /// Says below the choices what Enter does, or what can be done later.
+    #[must_use]
+    pub fn with_note(self, note: &str) -> Self {
+        Self {
+            note: to_one_line(note),
+            ..self
+        }
+    }
+
+    /// Names what the question is about, before any other text that is not its reason.
+    #[must_use]
+    pub fn with_subject(mut self, subject: &str) -> Self {
+        let subject = clean_for_display(subject).replace('\n', " ");
+        let kind = DialogLineKind::Subject;
+        self.body
+            .push(DialogLine::new(&subject, theme::PLAIN, kind));
+        self
+    }
+
+    /// Says at the right of the question who asks.
+    #[must_use]
+    pub fn with_about(self, about: &str) -> Self {
+        Self {
+            about: to_one_line(about),
+            ..self
+        }
+    }
+
+    /// Returns the question, and who asks.
+    pub fn heading(&self) -> String {
+        if self.about.is_empty() {
+            self.title.clone()
+        } else {
+            format!("{} · {}", self.title, self.about)
+        }
     }
 
     /// Adds a text that is also in the plan.
@@ -296,48 +390,36 @@ impl ChoiceDialog {
     pub fn with_text_of_tab(mut self, tab: TabKind, text: &str, style: Style) -> Self {
         let n_before = self.body.len();
         self = self.with_text(text, style);
-        self.tab_lines
-            .extend((n_before..self.body.len()).map(|at| (at, tab)));
+        for line in self.body.iter_mut().skip(n_before) {
+            line.tab = Some(tab);
+        }
         self
     }
 
     /// Removes the lines that also stand in a tab, for when it is visible.
     #[must_use]
-    pub fn without_text_of_tab(self, tab: TabKind) -> Self {
-        let lines: Vec<usize> = self.lines_of_tab(tab).collect();
-        self.without_lines(&lines)
+    pub fn without_text_of_tab(mut self, tab: TabKind) -> Self {
+        self.body.retain(|line| line.tab != Some(tab));
+        self
     }
 
     /// Removes the first line that also stands in a tab, and those that follow it without a gap.
     #[must_use]
-    pub fn without_first_text_of_tab(self, tab: TabKind) -> Self {
-        let first = self.lines_of_tab(tab).next().unwrap_or_default();
-        let lines = self.lines_of_tab(tab).zip(first..);
-        let lines = lines.take_while(|(at, next)| at == next);
-        let lines: Vec<usize> = lines.map(|(at, _)| at).collect();
-        self.without_lines(&lines)
+    pub fn without_first_text_of_tab(mut self, tab: TabKind) -> Self {
+        let is_of_tab = |line: &DialogLine| line.tab == Some(tab);
+        if let Some(first) = self.body.iter().position(is_of_tab) {
+            let lines = self.body.iter().skip(first);
+            let n_lines = lines.take_while(|line| is_of_tab(line)).count();
+            self.body.drain(first..first + n_lines);
+        }
+        self
     }
 
     /// Returns the texts that also stand in a tab.
     pub fn texts_of_tab(&self, tab: TabKind) -> impl Iterator<Item = &str> {
-        let lines = self.lines_of_tab(tab);
-        lines.filter_map(|at| self.body.get(at).map(|(text, _)| text.as_str()))
-    }
-
-    fn lines_of_tab(&self, tab: TabKind) -> impl Iterator<Item = usize> {
-        let lines = self.tab_lines.iter();
-        lines.filter_map(move |(at, of)| (*of == tab).then_some(*at))
-    }
-
-    fn without_lines(mut self, gone: &[usize]) -> Self {
-        let mut at = 0..self.body.len();
-        self.body
-            .retain(|_| at.next().is_some_and(|at| !gone.contains(&at)));
-        self.tab_lines.retain(|(at, _)| !gone.contains(at));
-        for (at, _) in &mut self.tab_lines {
-            *at -= gone.iter().filter(|gone| *gone < at).count();
-        }
-        self
+        let lines = self.body.iter();
+        let lines = lines.filter(move |line| line.tab == Some(tab));
+        lines.map(|line| line.text.as_str())
     }
 
     /// Adds two texts to compare, below the body.
@@ -352,7 +434,9 @@ impl ChoiceDialog {
         let columns = self.side_by_side.iter().flatten();
         let compared =
             columns.flat_map(|column| std::iter::once(&column.title).chain(&column.texts));
-        self.body.iter().chain(compared).cloned().collect()
+        let body = self.body.iter();
+        let body = body.map(|line| (line.text.clone(), line.style));
+        body.chain(compared.cloned()).collect()
     }
 
     #[must_use]
@@ -386,8 +470,7 @@ impl ChoiceDialog {
     pub fn without_details(mut self) -> Self {
         // A removed line of a diff has the same style but is a detail.
         let went_wrong = |line: &str, style| style == theme::BAD && !line.starts_with(['-', '−']);
-        self.body.retain(|(line, style)| went_wrong(line, *style));
-        self.reason_lines = 0;
+        self.body.retain(|line| went_wrong(&line.text, line.style));
         self.side_by_side = None;
         self
     }
@@ -397,8 +480,6 @@ impl ChoiceDialog {
     pub fn without_body(mut self) -> Self {
         self.body.clear();
         self.side_by_side = None;
-        self.tab_lines.clear();
-        self.reason_lines = 0;
         self
     }
 

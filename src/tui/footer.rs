@@ -380,6 +380,9 @@ fn view_hints(
     let others =
         others.filter(|name| !FIRST_HINTS.contains(name) && !["palette", "help"].contains(name));
     let others = others.filter(|name| !(has_completion && *name == "next-tab"));
+    // On the welcome page there is nothing to go back to.
+    let is_welcome = screen.shows_welcome_page(state);
+    let others = others.filter(|name| !(is_welcome && *name == "leave"));
     hints.extend(others.filter_map(row_hint));
     if screen.tabs.view.focused() == TabKind::Chat && is_tab && sheet.is_none() {
         hints.extend(chat_hints(screen).into_iter().map(FooterHint::from));

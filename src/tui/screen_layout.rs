@@ -257,7 +257,10 @@ impl Screen {
         if self.hit_areas.is_dialog_folded {
             let (title, style) = match put_aside {
                 Some(line) => (format!("· {line}"), theme::PLAIN),
-                None => (format!("? {}", sheet.title), sheet.weight.accent_style()),
+                None => (
+                    format!("? {}", sheet.heading()),
+                    sheet.weight.accent_style(),
+                ),
             };
             let lines = vec![
                 Line::styled(truncate_to_columns(&title, usize::from(area.width)), style),

@@ -6,11 +6,17 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Padding, Paragraph};
 
-use super::{ChoiceDialog, DialogChoice, DialogColumn, DialogFocus, DialogOrigin, DialogWeight};
+use super::{
+    ChoiceDialog, DialogChoice, DialogColumn, DialogFocus, DialogLine, DialogLineKind,
+    DialogOrigin, DialogWeight,
+};
 use crate::tui::clickable_keys;
 use crate::tui::composer::BAR;
+use crate::tui::diff_row::fill_row;
 use crate::tui::markdown::{hanging_indent, style_code};
-use crate::tui::text_wrap::{join_columns, text_width, truncate_to_columns, wrap_spans};
+use crate::tui::text_wrap::{
+    join_columns, spans_width, text_width, truncate_to_columns, wrap_spans,
+};
 use crate::tui::theme::{self, Surface};
 
 /// Shown instead of Enter's action while the dialog takes no keys yet.
@@ -23,6 +29,8 @@ const MIN_COLUMNS_OF_TWO_TEXTS: usize = 96;
 const MIN_ROWS_OF_TWO_TEXTS: usize = 2;
 /// Between two texts.
 const COLUMN_GAP: usize = 3;
+/// Between the question, what it is about, and who asks.
+const TITLE_GAP: usize = 2;
 
 impl ChoiceDialog {
     /// Returns how many rows the dialog would like to have.
@@ -56,17 +64,36 @@ impl ChoiceDialog {
     }
 
     fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
-        let texts = self.body_texts();
-        let (why, what) = texts.split_at(self.reason_lines.min(texts.len()));
-        let mut lines = body_text_lines(why, columns, rows);
-        let mut what = body_text_lines(what, columns, rows);
+        let airy = self.lay_out_body(columns, rows, true);
+        if airy.len() <= rows {
+            airy
+        } else {
+            self.lay_out_body(columns, rows, false)
+        }
+    }
+
+    fn lay_out_body(&self, columns: usize, rows: usize, has_gaps: bool) -> Vec<Line<'static>> {
+        let why: Vec<BodyText<'_>> = self.reason().map(BodyText::of_line).collect();
+        let is_in_title = self.subject_beside_title(columns).is_some();
+        let what = self.body.iter().filter(|line| match line.kind {
+            DialogLineKind::Reason => false,
+            DialogLineKind::Subject => !is_in_title,
+            DialogLineKind::Gap => has_gaps,
+            DialogLineKind::Text | DialogLineKind::Field(_) => true,
+        });
+        let what: Vec<BodyText<'_>> = what.map(BodyText::of_line).collect();
+        let mut lines = body_text_lines(&why, columns, rows);
+        let mut what = body_text_lines(&what, columns, rows);
         if let Some(edit) = &self.edit {
             what.extend(edit.rows(columns, rows));
         }
         // The question is more important than its reason if only one of them fits.
         if lines.len() + what.len() > rows && !what.is_empty() {
             let most = rows.saturating_sub(what.len()).max(rows / 3);
-            lines = fit_texts(why, columns, most);
+            lines = fit_texts(&why, columns, most);
+        }
+        if has_gaps && !lines.is_empty() && !what.is_empty() {
+            lines.push(Line::default());
         }
         lines.extend(what);
         if let Some(compared) = &self.side_by_side {
@@ -78,12 +105,35 @@ impl ChoiceDialog {
         lines
     }
 
-    fn body_texts(&self) -> Vec<BodyText<'_>> {
-        let texts = (0..).zip(&self.body).map(|(at, line)| BodyText {
-            is_prose: self.tab_lines.iter().any(|(prose, _)| *prose == at),
-            ..BodyText::literal(line)
-        });
-        texts.collect()
+    /// Returns the line that names what the question is about, if it fits beside the question.
+    fn subject_beside_title(&self, columns: usize) -> Option<&str> {
+        let mut lines = self.body.iter();
+        let subject = lines.find(|line| line.kind == DialogLineKind::Subject)?;
+        let texts = [&self.title, &subject.text, &self.about];
+        let used: usize = texts.map(|text| text_width(text) + TITLE_GAP).iter().sum();
+        (used <= columns + TITLE_GAP).then_some(&subject.text)
+    }
+
+    /// Lays out the question: what it is about beside it, and who asks at the right, as far as there is room.
+    fn title_line(&self, columns: usize) -> Line<'static> {
+        let subject = self.subject_beside_title(columns);
+        let used = text_width(&self.title) + TITLE_GAP + text_width(&self.about);
+        if subject.is_none() && (self.about.is_empty() || used > columns) {
+            let title = truncate_to_columns(&self.heading(), columns);
+            return Line::styled(title, theme::STRONG);
+        }
+        let mut spans = vec![Span::styled(self.title.clone(), theme::STRONG)];
+        if let Some(subject) = subject {
+            spans.push(Span::raw(" ".repeat(TITLE_GAP)));
+            match &self.edit {
+                Some(edit) => spans.extend(edit.summary_spans()),
+                None => spans.push(Span::raw(subject.to_owned())),
+            }
+        }
+        let gap = columns.saturating_sub(spans_width(&spans) + text_width(&self.about));
+        spans.push(Span::raw(" ".repeat(gap)));
+        spans.push(Span::styled(self.about.clone(), theme::QUIET));
+        Line::from(spans)
     }
 
     /// Returns the body with both texts to compare in short, below its first line; without that line where only both
@@ -93,7 +143,7 @@ impl ChoiceDialog {
         compared: &'a [DialogColumn; 2],
         rows: usize,
     ) -> Vec<BodyText<'a>> {
-        let texts = self.body_texts();
+        let texts: Vec<_> = self.body.iter().map(BodyText::of_line).collect();
         let (first, others) = texts.split_at(texts.len().min(1));
         let first = first.iter().filter(|_| rows != MIN_ROWS_OF_TWO_TEXTS);
         let summaries = compared
@@ -271,7 +321,7 @@ impl ChoiceDialog {
             _ => 4,
         };
         if area.height < least || area.width < 12 {
-            let title = truncate_to_columns(&format!("{sign}{}", self.title), columns);
+            let title = truncate_to_columns(&format!("{sign}{}", self.heading()), columns);
             let title = Line::styled(title, self.weight.accent_style());
             frame.render_widget(title, area);
             let inner = Rect {
@@ -299,11 +349,13 @@ impl ChoiceDialog {
             height: 1,
             ..panel
         };
-        let title = truncate_to_columns(&self.title, width);
         let n_spare = usize::from(area.height).saturating_sub(self.preferred_rows(columns));
         let top = panel.y + u16::from(n_spare > 0);
-        frame.render_widget(Line::styled(title, theme::STRONG), row(top));
-        let enter = enter_action_line(&truncate_to_columns(enter, width), theme::QUIET);
+        frame.render_widget(self.title_line(width), row(top));
+        let enter = match enter {
+            "" => enter_action_line(self.note_within(width), theme::QUIET),
+            enter => enter_action_line(&truncate_to_columns(enter, width), theme::QUIET),
+        };
         frame.render_widget(enter, row(panel.bottom() - 1));
         let inner = Rect {
             y: top + 1,
@@ -311,6 +363,14 @@ impl ChoiceDialog {
             ..panel
         };
         (inner, width)
+    }
+
+    /// Returns the sentences of the note that fit into a row.
+    fn note_within(&self, columns: usize) -> &str {
+        let ends = self.note.match_indices(". ").map(|(at, _)| at + 1);
+        let parts = ends.chain([self.note.len()]).map(|end| &self.note[..end]);
+        let fitting = parts.filter(|part| text_width(part) <= columns);
+        fitting.last().unwrap_or_default()
     }
 
     /// Lays out a choice; dimmed if it cannot be chosen now, and without its letter while letters
@@ -437,6 +497,8 @@ struct BodyText<'a> {
     style: Style,
     /// Whether its marks of code are rendered. A command, a path or a file's text is shown exactly as it is.
     is_prose: bool,
+    /// The width of the label at its start.
+    label: usize,
 }
 
 impl<'a> BodyText<'a> {
@@ -445,6 +507,28 @@ impl<'a> BodyText<'a> {
             text,
             style: *style,
             is_prose: false,
+            label: 0,
+        }
+    }
+
+    fn of_line(line: &'a DialogLine) -> Self {
+        let label = match line.kind {
+            DialogLineKind::Field(columns) => columns,
+            _ => 0,
+        };
+        Self {
+            text: &line.text,
+            style: line.style,
+            is_prose: line.tab.is_some(),
+            label,
+        }
+    }
+
+    /// Returns by how much the rows after the first are indented.
+    fn indent(self) -> usize {
+        match self.label {
+            0 => hanging_indent(self.text),
+            label => label,
         }
     }
 
@@ -455,11 +539,23 @@ impl<'a> BodyText<'a> {
         }
     }
 
+    /// Returns whether it is what something would run or write: it stands on a ground of its own.
+    fn is_code(self) -> bool {
+        self.style == theme::CODE && !self.is_prose
+    }
+
     fn spans(self) -> Vec<Span<'a>> {
         match clickable_keys::strip_hint_mark(self.style) {
             (style, true) => clickable_keys::hint_spans(self.text, style),
             (style, false) if self.is_prose => style_code(self.text, style),
-            (style, false) => vec![Span::styled(self.text, style)],
+            (style, false) => {
+                // A label is ASCII, and one column is one byte of it.
+                let (label, value) = self.text.split_at(self.label);
+                vec![
+                    Span::styled(label, theme::QUIET),
+                    Span::styled(value, style),
+                ]
+            }
         }
     }
 }
@@ -507,17 +603,28 @@ fn column_lines(compared: &[DialogColumn; 2], columns: usize) -> Vec<Line<'stati
     )
 }
 
+/// Lays out a line of code on its own ground.
+fn code_rows(text: BodyText<'_>, columns: usize) -> Vec<Line<'static>> {
+    let room = columns.saturating_sub(2);
+    let rows = wrap_spans(&text.spans(), room, text.indent());
+    let rows = rows.into_iter().map(|mut row| {
+        row.spans.insert(0, Span::raw(" "));
+        fill_row(row, columns, Surface::Panel.style())
+    });
+    rows.collect()
+}
+
 /// Lays out the body at a width; stops soon after the available rows.
 fn body_text_lines(body: &[BodyText<'_>], columns: usize, rows: usize) -> Vec<Line<'static>> {
     // Longer lines are hard to read.
     let columns = columns.min(MAX_TEXT_COLUMNS);
     let mut lines = Vec::new();
     for text in body {
-        lines.extend(wrap_spans(
-            &text.spans(),
-            columns,
-            hanging_indent(text.text),
-        ));
+        if text.is_code() {
+            lines.extend(code_rows(*text, columns));
+        } else {
+            lines.extend(wrap_spans(&text.spans(), columns, text.indent()));
+        }
         if lines.len() > rows.saturating_add(1) {
             break;
         }

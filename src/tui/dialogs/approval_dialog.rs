@@ -14,6 +14,7 @@ use crate::permission::{
 use crate::tui::action::Action;
 use crate::tui::approval_view::ExactCall;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogWeight};
+use crate::tui::labels::role_title;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
@@ -25,27 +26,14 @@ pub(super) fn build_dialog(
     state: &RunState,
     exact: Option<&ExactCall>,
 ) -> ChoiceDialog {
-    let who = state
-        .running
-        .as_ref()
-        .map_or("an agent", |running| running.order.purpose.role().name());
-    let more = match state.approvals.len() - 1 {
-        0 => String::new(),
-        n => format!(" · {n} more after it"),
-    };
     let asked = match approval.permission.as_str() {
         "bash" => "Allow this command?".to_owned(),
         "edit" => "Allow this edit?".to_owned(),
         other => format!("Allow this call of {other}?"),
     };
-    let who = match &approval.child {
-        Some(path) if path.contains('▸') => task_label(path),
-        Some(child) => format!("{who} ▸ {child}"),
-        None => who.to_owned(),
-    };
-    let title = format!("{asked} · {who}{more}");
     let exact = exact.filter(|exact| exact.n == approval.n);
-    let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} {}", approval.n), &title)
+    let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} {}", approval.n), &asked)
+        .with_about(&describe_caller(approval, state))
         .with_weight(DialogWeight::Permission);
     let text = match exact {
         Some(exact) => exact.text.clone(),
@@ -53,9 +41,9 @@ pub(super) fn build_dialog(
     };
     let diff = exact.map_or("", |exact| exact.diff.as_str());
     let patch = (!diff.is_empty()).then(|| EditPreview::parse(&text, &approval.targets, diff));
-    let (head, mut whole) = match &patch {
-        Some(patch) => (patch.summary(), fence_text("diff", &patch.to_diff())),
-        None => (text.clone(), fence_text("", &text)),
+    let mut whole = match &patch {
+        Some(patch) => fence_text("diff", &patch.to_diff()),
+        None => fence_text("", &text),
     };
     let why = reason_lines(approval);
     let told: String = why.iter().map(|(line, _)| format!("{line}\n\n")).collect();
@@ -63,15 +51,36 @@ pub(super) fn build_dialog(
     if let Some(path) = approval.child.as_ref().filter(|path| path.contains('▸')) {
         whole.insert_str(0, &format!("Asked by {path}\n\n"));
     }
-    sheet.full_text = Some((title, whole));
+    sheet.full_text = Some((sheet.heading(), whole));
     let reasons = why.into_iter();
     sheet = reasons.fold(sheet, |sheet, (line, style)| {
         sheet.with_reason(&line, style)
     });
-    sheet = sheet.with_text(&head, theme::CODE);
+    sheet = match &patch {
+        Some(patch) => sheet.with_subject(&patch.summary()),
+        None => sheet.with_text(&text, theme::CODE),
+    };
     // The edit may be longer than the window.
     sheet.edit = patch;
     add_decisions(sheet, approval)
+}
+
+/// Describes who makes the call, in which step, and how many calls wait after it: `Planner · step 2 · 1 more after it`.
+fn describe_caller(approval: &Approval, state: &RunState) -> String {
+    let running = state.running.as_ref();
+    let who = running.map_or("Agent", |running| role_title(running.order.purpose.role()));
+    let who = match &approval.child {
+        Some(path) if path.contains('▸') => task_label(path),
+        Some(child) => format!("{who} ▸ {child}"),
+        None => who.to_owned(),
+    };
+    let execution = state.execution.as_ref();
+    let step = execution.and_then(|execution| execution.current.as_ref());
+    let step = step.map(|step| format!("step {}", step.n));
+    let n_more = state.approvals.len().saturating_sub(1);
+    let more = (n_more > 0).then(|| format!("{n_more} more after it"));
+    let parts: Vec<String> = [Some(who), step, more].into_iter().flatten().collect();
+    parts.join(" · ")
 }
 
 /// Shortens the path of a subagent of this program to its last part; a task of the user is named as one.
@@ -125,7 +134,7 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
     }
     if let Some(reason) = &approval.reason {
         let said = format!("Reason given: {}", to_one_line(reason));
-        lines.push((said, theme::QUIET));
+        lines.push((said, theme::COMMENT));
     }
     lines
 }
@@ -157,6 +166,9 @@ fn add_decisions(sheet: ChoiceDialog, approval: &Approval) -> ChoiceDialog {
         }
     }
     let n = sheet.choices.len();
+    if n > 1 {
+        sheet = sheet.with_note("“…” asks next which calls it covers.");
+    }
     sheet
         .with_choice(
             'n',

@@ -4,7 +4,7 @@
 //! Accepts any text. It never drops a line that would be written and never replaces a path by a different
 //! one.
 
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
 use crate::tui::diff_row::fill_row;
@@ -65,8 +65,19 @@ impl EditPreview {
 
     /// Returns the file names and what happens to each file, on one line.
     pub fn summary(&self) -> String {
-        let heads: Vec<String> = self.files.iter().map(EditPreviewFile::summary).collect();
-        heads.join(" · ")
+        Line::from(self.summary_spans()).to_string()
+    }
+
+    /// Returns the summary, with the counts of lines in their colours.
+    pub fn summary_spans(&self) -> Vec<Span<'static>> {
+        let mut spans = Vec::new();
+        for file in &self.files {
+            if !spans.is_empty() {
+                spans.push(Span::raw(" · "));
+            }
+            spans.extend(file.summary_spans());
+        }
+        spans
     }
 
     /// Lays out the lines with their numbers, each file below its name; stops soon after that many rows.
@@ -151,8 +162,12 @@ impl EditPreviewFile {
             .filter_map(|at| self.diff.lines.get(*at))
     }
 
-    /// Returns the file name and what happens to the file.
     fn summary(&self) -> String {
+        Line::from(self.summary_spans()).to_string()
+    }
+
+    /// Returns the file name and what happens to the file.
+    fn summary_spans(&self) -> Vec<Span<'static>> {
         let n = |kind| {
             self.diff
                 .lines
@@ -174,13 +189,15 @@ impl EditPreviewFile {
         };
         let moved = of_git.and_then(|file| file.moved_from.as_deref());
         let moved = moved.map_or(String::new(), |from| format!("moved from {from}"));
-        let counts = match self.diff.lines.as_slice() {
-            [] => String::new(),
-            _ => format!("+{} −{}", n(DiffLineKind::Added), n(DiffLineKind::Removed)),
-        };
-        let parts = [self.name.as_str(), &moved, about, &counts];
+        let parts = [self.name.as_str(), &moved, about];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        parts.join("  ")
+        let mut spans = vec![Span::raw(parts.join("  "))];
+        if !self.diff.lines.is_empty() {
+            let (added, removed) = (n(DiffLineKind::Added), n(DiffLineKind::Removed));
+            spans.push(Span::styled(format!("  +{added}"), theme::GOOD));
+            spans.push(Span::styled(format!(" −{removed}"), theme::BAD));
+        }
+        spans
     }
 }
 

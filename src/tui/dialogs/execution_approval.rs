@@ -62,21 +62,17 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     } else {
         theme::BAD
     };
+    let (commits_label, commits) = describe_commits(&terms.commits);
     sheet = sheet
-        .with_text(&describe_commits(&terms.commits), theme::PLAIN)
-        .with_text(&describe_tests(terms), tests_style)
-        .with_text(
-            &format!("Access  {}", describe_mode(state.mode)),
-            theme::PLAIN,
-        );
-    for text in describe_dirty_files(terms) {
-        sheet = sheet.with_text(&text, theme::PLAIN);
-    }
+        .with_field(commits_label, &commits, theme::PLAIN)
+        .with_field("Tests   ", &describe_tests(terms), tests_style)
+        .with_field("Access  ", describe_mode(state.mode), theme::PLAIN);
+    sheet = add_dirty_files(sheet, terms);
     sheet = add_waivers(sheet, terms, state);
     // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
-    sheet = add_findings(sheet, state);
+    sheet = add_findings(sheet.with_gap(), state);
     sheet = add_steps(sheet, terms, state);
-    let mut all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
+    let mut all: Vec<&str> = sheet.body.iter().map(|line| line.text.as_str()).collect();
     // The label of this choice is cut where the window is narrow.
     let other = terms.other_test.as_ref().map(describe_other_test);
     all.extend(other.as_deref());
@@ -103,6 +99,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         sheet = sheet.with_choice('o', &label, answer_question(id, QuestionAnswer::SwitchTest));
     }
     sheet
+        .with_note(&describe_undo(&terms.commits))
         .with_choice('b', "Back to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
         .with_first_choice(3)
@@ -245,24 +242,38 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     sheet
 }
 
-fn describe_commits(terms: &CommitTarget) -> String {
+/// Returns a label, and where the commits go.
+fn describe_commits(terms: &CommitTarget) -> (&'static str, String) {
     match terms {
-        CommitTarget::Off { reason } => format!("Commits none ({reason})"),
+        CommitTarget::Off { reason } => ("Commits ", format!("none ({reason})")),
         CommitTarget::Current { branch } => {
-            format!(
-                "Branch  {branch} (current), one commit per step. For a new branch, use `git switch` first"
-            )
+            let how = "one commit per step. For a new branch, use `git switch` first";
+            ("Branch  ", format!("{branch} (current), {how}"))
         }
-        CommitTarget::New { branch, .. } => format!("Branch  {branch} (new), one commit per step"),
+        CommitTarget::New { branch, .. } => {
+            ("Branch  ", format!("{branch} (new), one commit per step"))
+        }
+    }
+}
+
+/// Says how the steps are taken back, and which branch they leave as it is.
+fn describe_undo(commits: &CommitTarget) -> String {
+    let undo = "Undo any step later with /undo.";
+    match commits {
+        CommitTarget::Off { .. } => String::new(),
+        CommitTarget::New {
+            from: Some(from), ..
+        } => format!("{undo} Your branch {} is not touched.", to_one_line(from)),
+        CommitTarget::Current { .. } | CommitTarget::New { from: None, .. } => undo.to_owned(),
     }
 }
 
 fn describe_tests(terms: &ExecutionTerms) -> String {
     let Some(test) = &terms.test else {
-        return "Tests   none. No test command found, so nothing is tested".to_owned();
+        return "none. No test command found, so nothing is tested".to_owned();
     };
     format!(
-        "Tests   {} after each step, {}",
+        "{} after each step, {}",
         to_one_line(&test.command),
         test.origin.describe()
     )
@@ -287,7 +298,8 @@ fn describe_mode(mode: Mode) -> &'static str {
     }
 }
 
-fn describe_dirty_files(terms: &ExecutionTerms) -> Vec<String> {
+/// Adds what is not committed, or that nothing is.
+fn add_dirty_files(mut sheet: ChoiceDialog, terms: &ExecutionTerms) -> ChoiceDialog {
     let (yours, left) = LeftoverFiles::partition_paths(terms.left.as_ref(), &terms.dirty);
     let told = |whose: &str, files: &[&String]| {
         let names: Vec<String> = files.iter().copied().cloned().collect();
@@ -297,18 +309,18 @@ fn describe_dirty_files(terms: &ExecutionTerms) -> Vec<String> {
             list_names(&names, 5)
         )
     };
-    let mut said = Vec::new();
     if let Some(LeftoverFiles { step, .. }) = &terms.left
         && !left.is_empty()
     {
         let whose = format!("Uncommitted changes from stopped step {step}");
-        said.push(told(&whose, &left));
+        sheet = sheet.with_text(&told(&whose, &left), theme::PLAIN);
     }
     if !yours.is_empty() {
-        said.push(told("Your uncommitted changes", &yours));
+        let told = told("Your uncommitted changes", &yours);
+        sheet = sheet.with_text(&told, theme::PLAIN);
     }
-    if said.is_empty() {
-        said.push("Tree    clean".to_owned());
+    if left.is_empty() && yours.is_empty() {
+        sheet = sheet.with_field("Tree    ", "clean", theme::PLAIN);
     }
-    said
+    sheet
 }

@@ -134,7 +134,7 @@ fn numbered(choices: &[String]) -> impl Iterator<Item = String> {
 }
 
 fn print_dialog(sheet: &ChoiceDialog) -> PrintedDialog {
-    let title = without_signs(&sheet.title);
+    let title = without_signs(&sheet.heading());
     let mut lines = vec![format!("Question: {title}")];
     for (line, style) in sheet.sequential_body() {
         // What an agent wants to run stays as it is.

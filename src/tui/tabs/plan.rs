@@ -30,7 +30,7 @@ use crate::tui::labels::author_label;
 use crate::tui::markdown::{MarkdownRenderer, to_plain_line};
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, add_gutter};
 use crate::tui::text_comparison::{self, ComparisonSide};
-use crate::tui::text_wrap::{to_one_line, wrap_spans, wrap_trusted_text};
+use crate::tui::text_wrap::{line_width, text_width, to_one_line, wrap_spans, wrap_trusted_text};
 use crate::tui::theme;
 use plan_view_state::{PlanViewState, first_body_line};
 use step_folding::{PlanPart, PlanPartKind};
@@ -92,10 +92,25 @@ fn draw(
     page.lay_out(hasher.finish(), || {
         let open = keymap.key_label("open", ComposerFocus::Unfocused);
         let picked = (reading.selected_line(), n_rows);
-        lay_out(text, &marks, &remarks, picked.0, picked.1, columns, &open)
+        let mut content = lay_out(text, &marks, &remarks, picked.0, picked.1, columns, &open);
+        add_version(&mut content, texts.plan_versions.len() + 1, columns);
+        content
     });
     page.follow_target(at_work.map(ScrollTarget::Step));
     page.draw(frame, area);
+}
+
+/// Names the file and its version at the right of the first row, where there is room.
+fn add_version(content: &mut ScrollContent, version: usize, columns: usize) {
+    let about = format!("plan.md · version {version}");
+    if let Some(first) = content.lines.first_mut() {
+        // The last column stays free: the other pane may begin right behind it.
+        let room = columns.saturating_sub(line_width(first) + text_width(&about) + 1);
+        if room >= 2 {
+            first.spans.push(Span::raw(" ".repeat(room)));
+            first.spans.push(Span::styled(about, theme::QUIET));
+        }
+    }
 }
 
 /// Lays out the comparison with an earlier version.

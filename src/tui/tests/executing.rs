@@ -403,7 +403,10 @@ fn in_a_low_window_a_call_leaves_the_tabs_readable_and_its_line_answers_nothing(
     };
     let (_, plan) = at(&mut screen, KeyCode::Char('2'));
     assert!(plan.contains("▶ 2  "), "{plan}");
-    assert!(plan.contains("? Allow this command? · planner"), "{plan}");
+    assert!(
+        plan.contains("? Allow this command? · Planner · step 2"),
+        "{plan}"
+    );
     assert!(plan.contains("Enter shows it"), "{plan}");
     for letter in ['y', 'r', 'n'] {
         let (acts, seen) = at(&mut screen, KeyCode::Char(letter));
