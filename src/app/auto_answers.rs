@@ -49,7 +49,6 @@ pub enum DisputePolicy {
     Planner,
     /// The result of a discussion about the finding; without one the user.
     Discuss,
-    /// The user.
     #[default]
     Ask,
 }

@@ -135,9 +135,10 @@ pub async fn run(args: DemoArguments) -> Result<u8, StartError> {
             return Err(failed(DemoError::AlreadyMade { path }));
         }
     };
-    let display = match args.headless {
-        true => None,
-        false => demo.display_mode(args.linear)?,
+    let display = if args.headless {
+        None
+    } else {
+        demo.display_mode(args.linear)?
     };
     if let Some(display) = display {
         let code = tui_loop::run_tui(demo.screen_options(story, display)).await?;

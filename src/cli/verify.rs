@@ -76,13 +76,14 @@ pub async fn run(args: VerifyArguments) -> Result<u8, StartError> {
         Some(_) | None => {
             // In a clone the receipts may be all that there is of the run.
             let is_here = wanted.is_none() && !receipt_files::list_runs(&layout)?.is_empty();
-            let layout = match is_here {
-                true => layout.clone(),
-                false => find_run(layout.clone(), wanted).map_err(|error| match wanted {
+            let layout = if is_here {
+                layout.clone()
+            } else {
+                find_run(layout.clone(), wanted).map_err(|error| match wanted {
                     // Nothing was named that could be wrong: there is nothing to read.
                     None => StartError { code: 1, ..error },
                     Some(_) => error,
-                })?,
+                })?
             };
             let git = ground.open_repository(layout.workdir()).await?;
             (verify_run(&layout, git.as_ref()).await?, git)

@@ -48,7 +48,6 @@ pub enum MissingPart {
 /// Evidence that did not check out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefutedEvidence {
-    /// The finding.
     pub n: u32,
     /// What was found instead; empty where there was nothing to check.
     pub found: String,

@@ -401,9 +401,10 @@ impl PlanThread {
         let step = plan::parse_step(&self.quote).map(|step| step.n);
         let likeness = |line: &str| {
             let is_same_step = step.is_some() && plan::parse_step(line).map(|step| step.n) == step;
-            let least = match is_same_step {
-                true => SAME_STEP_SIMILARITY,
-                false => REWRITTEN_SIMILARITY,
+            let least = if is_same_step {
+                SAME_STEP_SIMILARITY
+            } else {
+                REWRITTEN_SIMILARITY
             };
             let likeness = word_similarity(line, &self.quote);
             let is_text = !line.trim().is_empty();

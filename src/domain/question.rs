@@ -55,7 +55,6 @@ pub enum QuestionKind {
     },
     /// Reviewer and planner do not agree on a finding.
     Dispute {
-        /// Its number.
         n: u32,
     },
     /// The user edits by hand; the loop waits until that is done.

@@ -93,9 +93,10 @@ pub fn build_threads_section(
         format!("\n### {}\n- {text}\n", heading(message))
     };
     let sections: String = given.iter().map(render).collect();
-    Ok(match sections.is_empty() {
-        true => sections,
-        false => format!("\n{THREADS_HEADING}\n{sections}"),
+    Ok(if sections.is_empty() {
+        sections
+    } else {
+        format!("\n{THREADS_HEADING}\n{sections}")
     })
 }
 

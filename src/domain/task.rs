@@ -353,7 +353,6 @@ impl ChildSession {
         &self.order.session
     }
 
-    /// Returns its kind.
     pub fn kind(&self) -> ChildSessionKind {
         match self.order.speaks {
             Some(_) => ChildSessionKind::Participant,

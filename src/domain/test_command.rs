@@ -86,9 +86,10 @@ impl TestCommand {
         let has_part = |path: &String| self.parts.iter().any(|part| part.tests_path(path));
         let is_needed = |part: &&TestCommandPart| changed.iter().any(|path| part.tests_path(path));
         let needed: Vec<&TestCommandPart> = self.parts.iter().filter(is_needed).collect();
-        let chosen = match code.all(has_part) && !needed.is_empty() {
-            true => needed,
-            false => self.parts.iter().collect(),
+        let chosen = if code.all(has_part) && !needed.is_empty() {
+            needed
+        } else {
+            self.parts.iter().collect()
         };
         chosen.into_iter().map(|part| part.run.as_str()).collect()
     }

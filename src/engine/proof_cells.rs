@@ -271,9 +271,9 @@ impl StepProver {
         if receipt.outcome == TestOutcome::Failed {
             let baseline = cells.run_cell(ProofCell::Baseline, before, cancel);
             let mut baseline = baseline.await?;
-            let failed = (ProofCell::Green, &green);
+            let tests = &trees.changed_tests;
             cells
-                .find_flaky_tests(failed, &mut baseline, &trees.changed_tests, cancel)
+                .find_flaky_tests(ProofCell::Green, &green, &mut baseline, tests, cancel)
                 .await?;
             receipt.only_known_failures = fails_as_before(&green, &baseline);
             if !receipt.only_known_failures {

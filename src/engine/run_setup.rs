@@ -223,7 +223,6 @@ pub struct NamedAdapter {
     pub name: String,
     /// The program, arguments and environment that start it.
     pub settings: AdapterConfig,
-    /// Its protocol.
     pub entry: AdapterEntry,
 }
 

@@ -234,9 +234,10 @@ fn answer_threads(prompt: &str) -> String {
     let answers: String = numbers
         .map(|n| format!("### {n}\n- {PLAYED_ANSWER}\n"))
         .collect();
-    match answers.is_empty() {
-        true => answers,
-        false => format!("## Threads\n{answers}"),
+    if answers.is_empty() {
+        answers
+    } else {
+        format!("## Threads\n{answers}")
     }
 }
 

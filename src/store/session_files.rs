@@ -55,7 +55,6 @@ pub struct StoredTask {
 }
 
 impl StoredSession {
-    /// Returns its id.
     pub fn session_id(&self) -> SessionId {
         SessionId::new(&self.id)
     }

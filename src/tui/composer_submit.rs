@@ -431,16 +431,15 @@ impl Screen {
         }
         let asked = self.pending_dialog(state);
         self.composer.order_completion(state, asked.as_ref());
-        let label = match is_writing {
-            true => self.describe_enter(state),
-            false => {
-                let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
-                let what = match state {
-                    Some(state) if state.phase == Phase::Done => "write the next goal",
-                    _ => "write",
-                };
-                format!("Press {key} to {what}, / for commands")
-            }
+        let label = if is_writing {
+            self.describe_enter(state)
+        } else {
+            let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
+            let what = match state {
+                Some(state) if state.phase == Phase::Done => "write the next goal",
+                _ => "write",
+            };
+            format!("Press {key} to {what}, / for commands")
         };
         let columns = TextComposer::text_columns(area.width);
         // Before a run the keys stay: a row that changes with each first letter is noise.

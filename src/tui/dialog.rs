@@ -89,7 +89,6 @@ pub struct DialogColumn {
     pub title: (String, Style),
     /// The text in one paragraph, for a window without room for all paragraphs.
     pub summary: (String, Style),
-    /// Its paragraphs.
     pub texts: Vec<(String, Style)>,
 }
 

@@ -111,7 +111,7 @@ impl RowChange {
 
 impl RowLayout {
     /// Returns the numbers of a row, with a blank on both sides.
-    fn gutter_text(&self, (old, new): (Option<usize>, Option<usize>)) -> String {
+    fn gutter_text(&self, old: Option<usize>, new: Option<usize>) -> String {
         let digits = self.digits.max(2);
         let is_narrow =
             self.columns < MIN_NUMBER_COLUMNS && self.shown_numbers == ShownNumbers::Fitting;
@@ -134,7 +134,7 @@ impl DiffRow<'_> {
     /// Lays out the row; a long text takes several.
     pub fn lay_out(&self, layout: RowLayout) -> Vec<Line<'static>> {
         let ground = self.change.ground();
-        let gutter = layout.gutter_text(self.numbers);
+        let gutter = layout.gutter_text(self.numbers.0, self.numbers.1);
         let (sign, style) = self.change.sign();
         let mut parts = vec![(sign.to_owned(), style), (" ".to_owned(), ground)];
         parts.extend(self.text_parts());

@@ -82,21 +82,23 @@ pub fn draw(
     };
     let hints = footer_hints(screen, state, sheet);
     let keeps_all = view_context(screen).is_some() || screen.overlays.palette.is_some();
-    let (present, style) = match keeps_all {
-        true => (String::new(), theme::PLAIN),
-        false => present_text(screen, state, now, usize::from(row.width), &hints),
+    let (present, style) = if keeps_all {
+        (String::new(), theme::PLAIN)
+    } else {
+        present_text(screen, state, now, usize::from(row.width), &hints)
     };
     let n_present = text_width(&present);
     let present_columns = u16::try_from(n_present).unwrap_or(u16::MAX);
     frame.render_widget(Line::styled(present, style), row);
     let gap = if n_present == 0 { 0 } else { 3 };
     let room = usize::from(row.width).saturating_sub(n_present + gap);
-    let need = match [theme::NEEDS_YOU, activity_text::WAITS_FOR_ROUTINE].contains(&style) {
-        true => Rect {
+    let need = if [theme::NEEDS_YOU, activity_text::WAITS_FOR_ROUTINE].contains(&style) {
+        Rect {
             width: present_columns.min(row.width),
             ..row
-        },
-        false => Rect::default(),
+        }
+    } else {
+        Rect::default()
     };
     FooterHitAreas {
         buttons: draw_hints(frame, row, fit_hints(hints, room)),

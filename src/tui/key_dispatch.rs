@@ -147,9 +147,10 @@ impl Screen {
         if let Some(sheet) = self.pending_dialog(state) {
             let n = sheet.choices.len();
             let chosen = self.dialogs.chosen_choice(&sheet);
-            let to = match self.hit_areas.has_buttons() {
-                true => list_index::button_move(key),
-                false => list_index::list_move(key),
+            let to = if self.hit_areas.has_buttons() {
+                list_index::button_move(key)
+            } else {
+                list_index::list_move(key)
             };
             let n_shown = self.hit_areas.choices.len();
             match key.code {

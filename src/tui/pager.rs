@@ -172,12 +172,10 @@ impl TextPager {
         self.child.as_ref().map(|child| &child.transcript)
     }
 
-    /// Replaces the title.
     pub fn set_title(&mut self, title: &str) {
         self.title = super::text_wrap::to_one_line(title);
     }
 
-    /// Returns the title.
     pub fn title(&self) -> &str {
         self.comparison
             .as_ref()

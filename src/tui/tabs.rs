@@ -291,9 +291,10 @@ impl ScreenTabs {
         let has_facts = state.is_some_and(|state| state.goal.is_some());
         let has_two_columns = self.view.shown == TabKind::Chat
             && self.chat.arrangement == chat::ChatArrangement::SideBySide;
-        let least = match has_two_columns {
-            true => WIDE + SIDEBAR_COLUMNS,
-            false => MIN_SIDEBAR_COLUMNS,
+        let least = if has_two_columns {
+            WIDE + SIDEBAR_COLUMNS
+        } else {
+            MIN_SIDEBAR_COLUMNS
         };
         is_wanted && reads_run && has_facts && columns >= least
     }

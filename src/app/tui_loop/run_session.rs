@@ -122,7 +122,6 @@ impl RunSession {
         }
     }
 
-    /// Returns the screen.
     pub fn screen(&mut self) -> &mut Screen {
         &mut self.screen
     }

@@ -380,12 +380,13 @@ impl TerminalDriver {
         self.lend()?;
         let can_lend = self.terminal.can_lend();
         work.spawn(async move {
-            let ended = match can_lend {
-                true => external_program::edit_file(&file).await,
-                false => Err(io::Error::other(format!(
+            let ended = if can_lend {
+                external_program::edit_file(&file).await
+            } else {
+                Err(io::Error::other(format!(
                     "there is no terminal for it. Edit {} in another program",
                     file.display()
-                ))),
+                )))
             };
             BackgroundResult::Terminal(TerminalResult::EditorClosed(document, ended))
         });
@@ -510,9 +511,10 @@ async fn next_input(input: &mut Option<InputSource>) -> TerminalEvent {
         Some(InputSource::Lines(lines)) => {
             let line = lines.next_line().await;
             TerminalEvent::Line(line.map(|line| {
-                let timing = match lines.is_current(&line) {
-                    true => LineTiming::AfterQuestion,
-                    false => LineTiming::BeforeQuestion,
+                let timing = if lines.is_current(&line) {
+                    LineTiming::AfterQuestion
+                } else {
+                    LineTiming::BeforeQuestion
                 };
                 (line.text, timing)
             }))

@@ -221,9 +221,12 @@ impl ReviewScript for DisputingAgents {
             let own = format!("{n}. accepted");
             let rejection = "the plan says \u{201c}Write part8 of module8\u{201d}";
             let rejected = format!("{n}. rejected: {rejection}");
-            let lines = answers.lines().map(|line| match line.starts_with(&own) {
-                true => format!("{rejected}\n"),
-                false => format!("{line}\n"),
+            let lines = answers.lines().map(|line| {
+                if line.starts_with(&own) {
+                    format!("{rejected}\n")
+                } else {
+                    format!("{line}\n")
+                }
             });
             answers = lines.collect();
         }
@@ -238,9 +241,12 @@ impl ReviewScript for DisputingAgents {
 fn without_fixes_of_step(plan: &str, before: &str, step: u32) -> String {
     let start = format!("{step}. [ ] ");
     let old = before.lines().find(|line| line.starts_with(&start));
-    let lines = plan.lines().map(|line| match line.starts_with(&start) {
-        true => format!("{}\n", old.unwrap_or(line)),
-        false => format!("{line}\n"),
+    let lines = plan.lines().map(|line| {
+        if line.starts_with(&start) {
+            format!("{}\n", old.unwrap_or(line))
+        } else {
+            format!("{line}\n")
+        }
     });
     lines.collect()
 }

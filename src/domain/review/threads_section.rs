@@ -28,9 +28,10 @@ pub fn split_threads(text: &str) -> (String, String) {
         if !is_fenced && (line.starts_with("## ") || line.starts_with("# ")) {
             is_in_section = line.trim_end() == THREADS_HEADING;
         }
-        match is_in_section {
-            true => section.push_str(line),
-            false => rest.push_str(line),
+        if is_in_section {
+            section.push_str(line)
+        } else {
+            rest.push_str(line)
         }
     }
     (rest, section)
@@ -39,9 +40,10 @@ pub fn split_threads(text: &str) -> (String, String) {
 /// Renders the section; empty without a thread.
 pub fn render_threads(threads: &PlanThreads) -> String {
     let all: String = threads.all().iter().map(render_thread).collect();
-    match all.is_empty() {
-        true => all,
-        false => format!("{THREADS_HEADING}\n{all}"),
+    if all.is_empty() {
+        all
+    } else {
+        format!("{THREADS_HEADING}\n{all}")
     }
 }
 

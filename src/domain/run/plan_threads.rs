@@ -59,9 +59,10 @@ pub(super) fn on_threads_written(state: &mut RunState, file_sha256: &Sha256) -> 
 fn write_when_idle(state: &RunState) -> Vec<Effect> {
     let is_idle = state.running.is_none() && state.busy.is_none() && state.draft.is_none();
     let has_comments = state.comments_sha256.is_some();
-    match is_idle && has_comments && state.remarks.is_none() {
-        true => vec![Effect::WriteThreads],
-        false => Vec::new(),
+    if is_idle && has_comments && state.remarks.is_none() {
+        vec![Effect::WriteThreads]
+    } else {
+        Vec::new()
     }
 }
 

@@ -108,10 +108,7 @@ fn describe_threads(threads: &PlanThreads, purpose: &TurnPurpose) -> String {
     if list.is_empty() {
         return list;
     }
-    let form = match is_of_step {
-        true => "",
-        false => ANSWER_FORM,
-    };
+    let form = if is_of_step { "" } else { ANSWER_FORM };
     format!(
         "\n\n## Threads about the plan\nUser, planner and reviewer talk in them about single lines; only the quoted lines \
          are the plan's. {task}{form}\n{list}"

@@ -62,9 +62,10 @@ impl CellRunner {
         let cells = self.without_ci(green);
         for _ in 0..MAX_RUNS {
             let ran = cells.run_cell(ProofCell::Green, &trees.new, cancel).await?;
-            let failing = match has_ended(&ran) {
-                true => cells.name_failing(trees, [green, &ran], cancel).await?,
-                false => TestNames::default(),
+            let failing = if has_ended(&ran) {
+                cells.name_failing(trees, [green, &ran], cancel).await?
+            } else {
+                TestNames::default()
             };
             let has_passed = failing.is_empty();
             proof.without_ci = Some(Box::new(RunWithoutCi {

@@ -30,12 +30,12 @@ impl CellRunner {
     /// The run is being stopped, or a copy cannot be prepared.
     pub(super) async fn find_flaky_tests(
         &self,
-        failed: (ProofCell, &FinishedCell),
+        cell: ProofCell,
+        failed: &FinishedCell,
         baseline: &mut FinishedCell,
         changed_tests: &[String],
         cancel: &CancellationToken,
     ) -> Result<BTreeSet<TestIdentity>, TestRunError> {
-        let (cell, failed) = failed;
         let (Some(now), Some(before)) = (&failed.report, &mut baseline.report) else {
             return Ok(BTreeSet::new());
         };
@@ -74,9 +74,8 @@ impl CellRunner {
         };
         for cell in [ProofCell::Green, ProofCell::Kept] {
             if let Some(failed) = ran.get(&cell) {
-                let failed = (cell, failed);
-                let found =
-                    self.find_flaky_tests(failed, &mut baseline, &trees.changed_tests, cancel);
+                let tests = &trees.changed_tests;
+                let found = self.find_flaky_tests(cell, failed, &mut baseline, tests, cancel);
                 flaky.extend(found.await?);
             }
         }

@@ -109,7 +109,6 @@ impl RuleName {
         Self(name)
     }
 
-    /// Returns the row.
     #[expect(
         clippy::expect_used,
         reason = "the compiler has found the row in the same texts"

@@ -25,9 +25,10 @@ async fn interrupt_is_tried_before_term_and_term_before_kill() {
     let file = folder.path().join("script");
     std::fs::write(&file, script).unwrap();
     // A shell cannot trap what it was started without: tests that run in the background have no interrupt.
-    let plain = match cfg!(target_os = "linux") {
-        true => "env --default-signal=INT ",
-        false => "",
+    let plain = if cfg!(target_os = "linux") {
+        "env --default-signal=INT "
+    } else {
+        ""
     };
     let started = format!("exec {plain}sh {}", quoted(&file));
     let mut running = spawn(&sh(&started)).await.unwrap();

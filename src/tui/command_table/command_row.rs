@@ -184,7 +184,6 @@ impl CommandGroup {
         Self::Program,
     ];
 
-    /// Returns the heading.
     pub fn label(self) -> &'static str {
         match self {
             Self::Run => "The run",

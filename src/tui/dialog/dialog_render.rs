@@ -261,12 +261,13 @@ impl ChoiceDialog {
                     continue;
                 };
                 let is_chosen = keys.pointed_choice() == Some(*at);
-                let (line, width) = match has_buttons {
-                    true => (
+                let (line, width) = if has_buttons {
+                    (
                         button_line(choice, keys, self.weight, is_chosen),
                         button_columns(choice),
-                    ),
-                    false => (self.choice_line(choice, keys, is_chosen, columns), columns),
+                    )
+                } else {
+                    (self.choice_line(choice, keys, is_chosen, columns), columns)
                 };
                 let width = u16::try_from(width).unwrap_or(u16::MAX);
                 let place = Rect {

@@ -42,8 +42,8 @@ pub(super) fn build_dialog(
     let diff = exact.map_or("", |exact| exact.diff.as_str());
     let patch = (!diff.is_empty()).then(|| EditPreview::parse(&text, &approval.targets, diff));
     let mut whole = match &patch {
-        Some(patch) => fence_text("diff", &patch.to_diff()),
-        None => fence_text("", &text),
+        Some(patch) => patch.to_diff(),
+        None => text.clone(),
     };
     let why = reason_lines(approval);
     let told: String = why.iter().map(|(line, _)| format!("{line}\n\n")).collect();
@@ -90,13 +90,6 @@ fn task_label(path: &str) -> String {
         [.., last] => (*last).to_owned(),
         [] => String::new(),
     }
-}
-
-/// Puts a text in a code fence that is longer than any run of backticks in the text.
-fn fence_text(info: &str, text: &str) -> String {
-    let runs = text.split(|c| c != '`').map(str::len);
-    let fence = "`".repeat(runs.max().unwrap_or(0).max(2) + 1);
-    format!("{fence}{info}\n{text}\n{fence}\n\n")
 }
 
 /// Explains why the dialog asks: the matching rule, what it means for longer approvals, the agent's own

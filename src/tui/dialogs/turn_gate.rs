@@ -108,9 +108,10 @@ fn describe_new_lines(prompt: &PromptPreview) -> String {
         .take(MAX_HEADINGS)
         .collect();
     let new = format!("{} new", pluralize(n_lines, "line"));
-    match below.is_empty() {
-        true => new,
-        false => format!("{new}: {}", below.join(", ")),
+    if below.is_empty() {
+        new
+    } else {
+        format!("{new}: {}", below.join(", "))
     }
 }
 

@@ -251,9 +251,12 @@ mod tests {
         let patch = UnifiedDiff::parse(text);
         let places = DiffLineMap::from_diff(&patch);
         let all = |columns: usize, is_beside: bool| {
-            let rows = (1..patch.lines.len()).flat_map(|n| match is_beside {
-                true => places.row_pairs(&patch, n, columns),
-                false => places.line_rows(&patch, n, columns),
+            let rows = (1..patch.lines.len()).flat_map(|n| {
+                if is_beside {
+                    places.row_pairs(&patch, n, columns)
+                } else {
+                    places.line_rows(&patch, n, columns)
+                }
             });
             rows.map(|row| row.to_string().trim_end().to_owned())
                 .collect::<Vec<_>>()

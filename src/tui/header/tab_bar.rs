@@ -82,14 +82,16 @@ fn lay_out_tabs(
         let count = state.map(|state| page.count(state)).unwrap_or_default();
         let is_new =
             view.shown != tab && view.has_unseen_changes(tab, page.revision(&screen.documents));
-        let key = match shows_keys {
-            true => format!("{} ", tab.digit()),
-            false => String::new(),
+        let key = if shows_keys {
+            format!("{} ", tab.digit())
+        } else {
+            String::new()
         };
         let (gap, before) = if n == 0 { ("", pad) } else { (" ", " ") };
-        let (after, after_style) = match is_new {
-            true => ("•", theme::RUNNING),
-            false => (" ", style),
+        let (after, after_style) = if is_new {
+            ("•", theme::RUNNING)
+        } else {
+            (" ", style)
         };
         let name = format!("{}{count}", tab.title());
         let from = bar.columns + text_width(gap);

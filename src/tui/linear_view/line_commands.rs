@@ -64,9 +64,10 @@ impl Screen {
         }
         if text == SEND {
             let text = self.composer.editor.text();
-            return match text.is_empty() {
-                true => self.reply("There is no text to send."),
-                false => self.submit_line(String::new(), timing, state),
+            return if text.is_empty() {
+                self.reply("There is no text to send.")
+            } else {
+                self.submit_line(String::new(), timing, state)
             };
         }
         let is_asked = self.composer.draft.is_none();
@@ -157,14 +158,15 @@ impl Screen {
                 self.reply("Scroll with your terminal. /chat and /tab plan print a whole view.")
             }
             ScreenCommand::FocusComposer => self.repeat_question(state),
-            _ => self.perform_screen_command(command, (row, text), state),
+            _ => self.perform_screen_command(command, row, text, state),
         }
     }
 
     fn perform_screen_command(
         &mut self,
         command: &ScreenCommand,
-        (row, text): (&str, &str),
+        row: &str,
+        text: &str,
         state: Option<&RunState>,
     ) -> Vec<Action> {
         let shown = self.tabs.view.shown;

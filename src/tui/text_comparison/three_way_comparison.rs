@@ -151,9 +151,10 @@ fn row_cells<'a>(
     let side = |text: &[&'a str], range: &Range<usize>, is_changed: bool| {
         let now = line(text, range)?;
         let was = was.map(|(_, was)| was);
-        let change = match is_changed && was != Some(now.1) {
-            true => RowChange::Added,
-            false => RowChange::Same,
+        let change = if is_changed && was != Some(now.1) {
+            RowChange::Added
+        } else {
+            RowChange::Same
         };
         Some(cell(now, change, was))
     };

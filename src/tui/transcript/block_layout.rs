@@ -249,13 +249,13 @@ fn content_lines(
             let is_shown = who
                 .reads
                 .is_none_or(|reads| reads.folding == FoldState::Open);
-            let call = match look.is_in_fold {
-                true => card
-                    .lines(columns.saturating_sub(2), folding)
+            let call = if look.is_in_fold {
+                card.lines(columns.saturating_sub(2), folding)
                     .into_iter()
                     .map(indent_line)
-                    .collect(),
-                false => card.lines(columns, folding),
+                    .collect()
+            } else {
+                card.lines(columns, folding)
             };
             let call = call.into_iter().filter(|_| is_shown);
             lines_below_name(who, look, row.into_iter().chain(call).collect())

@@ -54,9 +54,10 @@ impl ReadFold {
                 fold.n_searches += 1;
             }
             if fold.names.len() < MAX_NAMES {
-                let name = match is_read {
-                    true => short_path(subject),
-                    false => subject.to_owned(),
+                let name = if is_read {
+                    short_path(subject)
+                } else {
+                    subject.to_owned()
                 };
                 fold.names.push(name);
             }
@@ -173,9 +174,10 @@ impl ChatTranscript {
             let fold = block.reads.as_ref().map(|reads| reads.folding);
             fold == Some(FoldState::Open) || block.is_opened()
         };
-        let folding = match blocks.clone().any(is_open) {
-            true => FoldState::Open,
-            false => FoldState::Folded,
+        let folding = if blocks.clone().any(is_open) {
+            FoldState::Open
+        } else {
+            FoldState::Folded
         };
         let calls = blocks.filter_map(TranscriptBlock::finished_read);
         let fold = (run.len() > 1).then(|| ReadFold::new(calls, folding));

@@ -98,13 +98,12 @@ fn below_lines(info: &WelcomeInfo) -> (Vec<Line<'static>>, Vec<usize>) {
         lines.push(Line::default());
     }
     let n_above = lines.len();
-    let right = match info.runs.is_empty() {
-        true => {
-            let mut lines = vec![heading("How it works")];
-            lines.extend(first_step_lines(COLUMN_COLUMNS));
-            lines
-        }
-        false => run_lines(&info.runs),
+    let right = if info.runs.is_empty() {
+        let mut lines = vec![heading("How it works")];
+        lines.extend(first_step_lines(COLUMN_COLUMNS));
+        lines
+    } else {
+        run_lines(&info.runs)
     };
     let column = usize::from(PAGE_COLUMNS) - COLUMN_COLUMNS;
     lines.extend(join_columns(ready_lines(&info.ready), right, column));

@@ -410,9 +410,10 @@ fn settled_a_reversal_is_a_circle_and_goes_to_the_user() {
 
         fn respond(&mut self, context: &ScriptContext<'_>) -> PlannerDocuments {
             let open = context.ledger().unanswered().next().unwrap();
-            let plan = match context.plan.contains("fix1") {
-                true => course_plan(),
-                false => super::scripted_agents::change_step(context.plan, step_of(open), "fix1"),
+            let plan = if context.plan.contains("fix1") {
+                course_plan()
+            } else {
+                super::scripted_agents::change_step(context.plan, step_of(open), "fix1")
             };
             PlannerDocuments {
                 answers: format!("{}. accepted: done\n", open.remark.n),

@@ -125,9 +125,12 @@ pub(super) fn first_plan() -> String {
 /// Appends a word to a step.
 pub(super) fn change_step(plan: &str, step: u32, word: &str) -> String {
     let start = format!("{step}. [ ] ");
-    let line = |line: &str| match line.starts_with(&start) {
-        true => format!("{line} {word}\n"),
-        false => format!("{line}\n"),
+    let line = |line: &str| {
+        if line.starts_with(&start) {
+            format!("{line} {word}\n")
+        } else {
+            format!("{line}\n")
+        }
     };
     plan.lines().map(line).collect()
 }
@@ -349,9 +352,10 @@ impl ReviewScript for ScriptedAgents {
                 behavior,
                 PlannerBehavior::RejectTwice | PlannerBehavior::AcceptThenReject
             );
-        let findings: Vec<&Finding> = match answers_all {
-            true => context.ledger().active().collect(),
-            false => context.ledger().unanswered().collect(),
+        let findings: Vec<&Finding> = if answers_all {
+            context.ledger().active().collect()
+        } else {
+            context.ledger().unanswered().collect()
         };
         let count = match behavior {
             PlannerBehavior::AnswerOne => 1,
@@ -394,9 +398,10 @@ impl ReviewScript for ScriptedAgents {
             }
         }
         if behavior == PlannerBehavior::Revert {
-            plan = match context.plan.contains("there") {
-                true => first_plan(),
-                false => change_step(&first_plan(), 1, "there"),
+            plan = if context.plan.contains("there") {
+                first_plan()
+            } else {
+                change_step(&first_plan(), 1, "there")
             };
         }
         if answers.is_empty() && plan == context.plan {

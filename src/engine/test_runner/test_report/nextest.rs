@@ -64,7 +64,6 @@ pub(super) fn with_report(line: &str, folder: &Path) -> String {
     changed.trim_end().to_owned()
 }
 
-/// Reads the report.
 pub(super) fn read_report(
     folder: &Path,
     root: &Path,

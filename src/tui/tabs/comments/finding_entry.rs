@@ -117,9 +117,10 @@ fn marked_entry(mark: &str, text: String, style: Style) -> CommentsEntry {
 
 /// Returns the planner's answers, all of an expanded finding and else the last, and what the reviewer said then.
 fn answer_entries(finding: &Finding, is_open: bool) -> Vec<CommentsEntry> {
-    let n_hidden = match is_open {
-        true => 0,
-        false => finding.responses.len().saturating_sub(1),
+    let n_hidden = if is_open {
+        0
+    } else {
+        finding.responses.len().saturating_sub(1)
     };
     let shown = finding.responses.iter().skip(n_hidden);
     let mut entries: Vec<CommentsEntry> = shown

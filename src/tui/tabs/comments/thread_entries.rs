@@ -29,9 +29,10 @@ pub(super) fn add_threads(entries: &mut Vec<CommentsEntry>, state: &RunState, pl
     for thread in listed {
         entries.push(CommentsEntry::new("", theme::PLAIN));
         let first = entries.len();
-        let style = match thread.is_resolved {
-            true => theme::QUIET,
-            false => theme::PLAIN,
+        let style = if thread.is_resolved {
+            theme::QUIET
+        } else {
+            theme::PLAIN
         };
         entries.push(CommentsEntry::from_parts(
             vec![
@@ -61,10 +62,7 @@ pub(super) fn finding_messages(state: &RunState, n: u32) -> Vec<CommentsEntry> {
 
 /// Returns the sign of a thread: open, or resolved.
 fn thread_symbol(thread: &PlanThread) -> &'static str {
-    match thread.is_resolved {
-        true => "☑",
-        false => "✎",
-    }
+    if thread.is_resolved { "☑" } else { "✎" }
 }
 
 fn describe_place(thread: &PlanThread, plan: &[&str]) -> String {
