@@ -69,6 +69,8 @@ fn enter_modes() -> io::Result<String> {
     // Set first: `leave_modes` then also undoes a start that fails halfway.
     IS_ENTERED.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
+    // The theme obeys NO_COLOR. For the terminal library a frame without colours is one whose every style is reset.
+    crossterm::style::force_color_output(true);
     let on: String = MODES.iter().map(|(on, _)| *on).collect();
     let mouse = if MOUSE_IS_LEFT.load(Ordering::SeqCst) {
         ""

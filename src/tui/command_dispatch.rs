@@ -202,7 +202,7 @@ impl Screen {
 
     fn send_turn_or_confirm_goal(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
-            return self.show_toast("No run yet. Write the goal first.");
+            return self.show_toast(self.no_run_reason());
         };
         let Some(sheet) = self.pending_dialog(Some(state)) else {
             return self.show_toast("No turn is waiting to be sent.");
@@ -215,7 +215,7 @@ impl Screen {
         let heading = sheet.heading();
         match sheet.choices.into_iter().find(|choice| choice.key == 'g') {
             Some(choice) if is_its => self.perform_choice(choice, Some(state)),
-            Some(_) | None => self.show_toast(&format!("Not yet: {heading}")),
+            Some(_) | None => self.show_toast(&format!("Answer the question first: {heading}")),
         }
     }
 
@@ -271,22 +271,24 @@ impl Screen {
             self.dialogs.own.is_none() && state.is_some_and(composer_target::is_versions_question);
         let asked = state.filter(|_| self.dialogs.own.is_none());
         let changed = asked.and_then(|state| stale_plan::open_text_pair(state, &self.documents));
+        let id = sheet.id.clone();
         let pager = match changed {
             _ if is_about && !self.dialogs.versions.is_empty() => {
                 TextPager::from_versions(&self.dialogs.versions)
             }
             Some(pair) => TextPager::from_pairs("What changed", vec![pair]),
             None => {
-                let (body, shown) = (sheet.sequential_body(), (sheet.heading(), sheet.to_text()));
-                let (title, text) = sheet.full_text.unwrap_or(shown);
-                match sheet.edit {
-                    Some(edit) => TextPager::from_edit(&title, &text, body, edit),
+                let shown = (sheet.heading(), sheet.to_text());
+                let (title, text) = sheet.full_text.clone().unwrap_or(shown);
+                if sheet.is_body_full_text {
+                    TextPager::from_dialog(&title, &text, sheet)
+                } else {
                     // The user decides about this text, so it is shown raw: rendered Markdown leaves characters out.
-                    None => TextPager::new(&title, &text, PagerFormat::Plain),
+                    TextPager::new(&title, &text, PagerFormat::Plain)
                 }
             }
         };
-        self.open_pager(pager.for_dialog(&sheet.id))
+        self.open_pager(pager.for_dialog(&id))
     }
 
     pub(super) fn open_pager(&mut self, pager: TextPager) -> Vec<Action> {

@@ -439,7 +439,12 @@ impl Screen {
                 Some(state) if state.phase == Phase::Done => "write the next goal",
                 _ => "write",
             };
-            format!("Press {key} to {what}, / for commands")
+            // In a text `/` searches.
+            let commands = match self.overlays.pager {
+                Some(_) => "",
+                None => ", / for commands",
+            };
+            format!("Press {key} to {what}{commands}")
         };
         let columns = TextComposer::text_columns(area.width);
         // Before a run the keys stay: a row that changes with each first letter is noise.

@@ -38,6 +38,8 @@ pub struct ChoiceDialog {
     pub first_choice: usize,
     /// The title and the full text, if the body is only an excerpt.
     pub full_text: Option<(String, String)>,
+    /// Whether the full text is the body, which is shown there as it is here.
+    pub is_body_full_text: bool,
     /// What Enter does, or what can be done later, in one sentence below the choices.
     pub note: String,
     /// Whether Enter in an empty composer carries out the choice.
@@ -70,6 +72,8 @@ enum DialogLineKind {
     Field(usize),
     /// A blank row, where there is room.
     Gap,
+    /// A text that only the full text has.
+    InFullText,
 }
 
 impl DialogLine {
@@ -251,6 +255,7 @@ impl ChoiceDialog {
             choices: Vec::new(),
             first_choice: 0,
             full_text: None,
+            is_body_full_text: false,
             note: String::new(),
             empty_composer_enter: EmptyComposerEnter::FocusesDialog,
             lifetime: DialogLifetime::RunAdvances,
@@ -330,6 +335,28 @@ impl ChoiceDialog {
         let text = format!("{label}{}", to_one_line(value));
         let kind = DialogLineKind::Field(text_width(label));
         self.body.push(DialogLine::new(&text, style, kind));
+        self
+    }
+
+    /// Adds a text that only the full text has.
+    #[must_use]
+    pub fn with_full_text_line(mut self, text: &str) -> Self {
+        let kind = DialogLineKind::InFullText;
+        self.body
+            .push(DialogLine::new(&to_one_line(text), theme::QUIET, kind));
+        self
+    }
+
+    /// Makes the body, as it is now, the full text.
+    #[must_use]
+    pub fn with_body_as_full_text(mut self, title: &str) -> Self {
+        let lines = self.body.iter().map(|line| line.text.as_str());
+        let mut text = lines.collect::<Vec<_>>().join("\n");
+        if let Some(edit) = &self.edit {
+            text = format!("{text}\n{}", edit.to_diff());
+        }
+        self.full_text = Some((title.to_owned(), text));
+        self.is_body_full_text = true;
         self
     }
 
@@ -434,6 +461,7 @@ impl ChoiceDialog {
         let compared =
             columns.flat_map(|column| std::iter::once(&column.title).chain(&column.texts));
         let body = self.body.iter();
+        let body = body.filter(|line| line.kind != DialogLineKind::InFullText);
         let body = body.map(|line| (line.text.clone(), line.style));
         body.chain(compared.cloned()).collect()
     }

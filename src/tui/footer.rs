@@ -81,11 +81,14 @@ pub fn draw(
         ..area
     };
     let hints = footer_hints(screen, state, sheet);
-    let keeps_all = view_context(screen).is_some() || screen.overlays.palette.is_some();
-    let (present, style) = if keeps_all {
+    let (present, style) = present_text(screen, state, now, usize::from(row.width), &hints);
+    // In a view all hints come first.
+    let is_view = view_context(screen).is_some() || screen.overlays.palette.is_some();
+    let has_room = || text_width(&present) + 3 + hints_width(&hints) <= usize::from(row.width);
+    let (present, style) = if is_view && !has_room() {
         (String::new(), theme::PLAIN)
     } else {
-        present_text(screen, state, now, usize::from(row.width), &hints)
+        (present, style)
     };
     let n_present = text_width(&present);
     let present_columns = u16::try_from(n_present).unwrap_or(u16::MAX);
@@ -157,6 +160,7 @@ fn present_text(
     columns: usize,
     hints: &[FooterHint],
 ) -> (String, Style) {
+    let state = state.filter(|_| screen.dialogs.unfinished_run.is_none());
     let Some(state) = state else {
         let (text, style) = activity_text::describe_start(screen);
         return (truncate_to_columns(&text, columns), style);
@@ -174,13 +178,14 @@ fn present_text(
     (truncate_to_columns(text, columns), *style)
 }
 
+fn hints_width(hints: &[FooterHint]) -> usize {
+    let all: usize = hints.iter().map(FooterHint::width).sum();
+    all + 2 * hints.len().saturating_sub(1)
+}
+
 /// Drops hints until the rest fits: of the view's the last first, then the palette's.
 fn fit_hints(mut hints: Vec<FooterHint>, columns: usize) -> Vec<FooterHint> {
-    let width = |hints: &[FooterHint]| -> usize {
-        let all: usize = hints.iter().map(FooterHint::width).sum();
-        all + 2 * hints.len().saturating_sub(1)
-    };
-    while !hints.is_empty() && width(&hints) > columns {
+    while !hints.is_empty() && hints_width(&hints) > columns {
         let n_fixed = MAX_FIXED_HINTS.min(hints.len() - 1);
         hints.remove(hints.len() - 1 - n_fixed);
     }

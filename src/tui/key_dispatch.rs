@@ -17,6 +17,7 @@ use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, EmptyComposerEnte
 use super::input_guard::unseen_dialog_reason;
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
+use super::pager::TextPager;
 use super::{Screen, composer_submit, dialogs};
 use crate::domain::run::RunState;
 
@@ -83,8 +84,24 @@ impl Screen {
                 }
                 None => Vec::new(),
             },
-            None => Vec::new(),
+            None => self.explain_answer_key(key, state),
         }
+    }
+
+    /// Says how a dialog is answered whose text is read, where the key is one of its answers.
+    fn explain_answer_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        let read = self.overlays.pager.as_ref().and_then(TextPager::dialog_id);
+        let sheet = self.pending_dialog(state);
+        let sheet = sheet.filter(|sheet| Some(sheet.id.as_str()) == read);
+        let is_answer = sheet.is_some_and(|sheet| {
+            let mut keys = sheet.choices.iter().map(|choice| choice.key);
+            keys.any(|letter| key.code == KeyCode::Char(letter))
+        });
+        if !is_answer {
+            return Vec::new();
+        }
+        let close = self.keymap().key_label("close", ComposerFocus::Unfocused);
+        self.show_toast_with_keys(&format!("{close} goes back to answer"))
     }
 
     /// Closes the pager, or whatever else its key closes; `None` if there is nothing to close.

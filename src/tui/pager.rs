@@ -4,11 +4,10 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::clickable_keys;
-use super::dialogs::edit_preview::EditPreview;
+use super::dialog::ChoiceDialog;
 use super::help::HelpLine;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::markdown;
@@ -76,8 +75,8 @@ pub struct TextPager {
     comparison: Option<PagerComparison>,
     /// The lines of the help, used instead of `text`.
     help_lines: Vec<HelpLine>,
-    /// An edit, used instead of `text`, with what is said about it.
-    edit: Option<(Vec<(String, Style)>, EditPreview)>,
+    /// The dialog whose body is shown instead of `text`.
+    dialog: Option<Box<ChoiceDialog>>,
     /// The dialog that the text belongs to.
     dialog_id: Option<String>,
     /// The child's session, used instead of `text`.
@@ -113,7 +112,7 @@ impl TextPager {
             form,
             comparison: None,
             help_lines: Vec::new(),
-            edit: None,
+            dialog: None,
             dialog_id: None,
             child: None,
             finder: TranscriptFinder::default(),
@@ -123,15 +122,10 @@ impl TextPager {
         }
     }
 
-    /// Creates a pager for an edit that a dialog asks about; `text` is what is copied.
-    pub fn from_edit(
-        title: &str,
-        text: &str,
-        about: Vec<(String, Style)>,
-        edit: EditPreview,
-    ) -> Self {
+    /// Creates a pager for the body of a dialog; `text` is what is copied.
+    pub fn from_dialog(title: &str, text: &str, dialog: ChoiceDialog) -> Self {
         Self {
-            edit: Some((about, edit)),
+            dialog: Some(Box::new(dialog)),
             ..Self::new(title, text, PagerFormat::Plain)
         }
     }
@@ -339,8 +333,8 @@ impl TextPager {
                     let keys = self.help_lines.iter();
                     keys.flat_map(|line| line.lay_out(columns)).collect()
                 }
-                None => match &self.edit {
-                    Some((about, edit)) => lay_out_edit(about, edit, columns),
+                None => match &self.dialog {
+                    Some(dialog) => dialog.full_text_lines(columns),
                     None => lay_out(&self.text, self.form, columns),
                 },
             });
@@ -422,21 +416,6 @@ fn truncate_for_layout(text: &str) -> String {
         text.push_str(&format!("\n[cut: the text has {n_bytes} bytes]"));
     }
     text
-}
-
-fn lay_out_edit(
-    about: &[(String, Style)],
-    edit: &EditPreview,
-    columns: usize,
-) -> Vec<Line<'static>> {
-    let about = about
-        .iter()
-        .flat_map(|(line, style)| wrap_spans(&[Span::styled(line.as_str(), *style)], columns, 0));
-    let gap = std::iter::once(Line::default());
-    about
-        .chain(gap)
-        .chain(edit.rows(columns, usize::MAX))
-        .collect()
 }
 
 fn lay_out(text: &str, form: PagerFormat, columns: usize) -> Vec<Line<'static>> {

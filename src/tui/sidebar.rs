@@ -20,7 +20,7 @@ use super::text_wrap::{
 };
 use super::theme::{self, Surface};
 use crate::domain::diff_scope::DiffScope;
-use crate::domain::findings::{Finding, FindingSeverity};
+use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::StepRecord;
 use crate::domain::run::RunState;
@@ -230,12 +230,25 @@ fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Optio
         title: "Findings",
         meta: match (all.len(), open.len()) {
             (0, _) => "none".to_owned(),
-            (n, 0) => format!("{n} settled"),
+            (_, 0) => describe_closed(all),
             (n, open) => format!("{open} of {n} open"),
         },
         lines,
         opens: Some(ScreenCommand::Show(TabKind::Comments)),
     })
+}
+
+/// Describes findings of which none is open: `3 resolved · 1 residual`.
+fn describe_closed(findings: &[Finding]) -> String {
+    let residual = |finding: &&Finding| finding.status == FindingStatus::Residual;
+    let n_residual = findings.iter().filter(residual).count();
+    let parts = [
+        (findings.len() - n_residual, "resolved"),
+        (n_residual, "residual"),
+    ];
+    let parts = parts.into_iter().filter(|(n, _)| *n > 0);
+    let parts: Vec<String> = parts.map(|(n, word)| format!("{n} {word}")).collect();
+    parts.join(" · ")
 }
 
 fn agents_section(state: &RunState, columns: usize) -> Option<SidebarSection> {

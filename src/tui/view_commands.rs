@@ -11,6 +11,7 @@ use super::discussion_board::DiscussionBoard;
 use super::document_texts::DisplayDocuments;
 use super::keymap::ComposerFocus;
 use super::pager::{PagerFormat, TextPager};
+use super::run_commands::NO_RUN;
 use super::scroll_view::{ScrollMove, ScrollTarget};
 use super::tabs::chat::toggle_block;
 use super::tabs::plan::plan_view_state::PlanViewState;
@@ -171,10 +172,18 @@ impl Screen {
     }
 
     /// Says that something has to be selected first, and with which keys.
+    /// Returns why a command that needs a run does nothing.
+    pub(super) fn no_run_reason(&self) -> &'static str {
+        match self.dialogs.unfinished_run {
+            Some(_) => "Answer the question about the unfinished run first.",
+            None => NO_RUN,
+        }
+    }
+
     pub(super) fn explain_pointing(&mut self, at: &str) -> Vec<Action> {
         let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (before, next) = (key("previous-block"), key("next-block"));
-        self.show_toast(&format!("Select {at} first with {before} and {next}."))
+        self.show_toast(&format!("Select {at} first ({before} {next})"))
     }
 }
 
@@ -240,7 +249,7 @@ impl Screen {
     /// Adds a note to the selected line, finding or thread; without a text, lets the user write one.
     pub(super) fn add_plan_note(&mut self, text: String, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
-            return self.show_toast("No run yet. Write the goal first.");
+            return self.show_toast(self.no_run_reason());
         };
         if let Some(why) = notes_blocker(state) {
             return self.show_toast(why);

@@ -24,7 +24,7 @@ const COLUMNS: u16 = 120;
 /// How fast a key is pressed again that had no effect.
 const BETWEEN_KEYS: Duration = Duration::from_millis(500);
 /// What a dialog says that takes no keys yet.
-const DEAF: &str = "wait a moment, so you can read it";
+const DEAF: &str = "Wait a moment, so that you can read it";
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(180);
 

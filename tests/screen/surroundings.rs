@@ -58,6 +58,8 @@ fn what_the_environment_says_of_colours_is_kept_to() {
         let colours = terminal.colours();
         assert!(!colours.iter().any(wrong), "{variables:?}: {colours:?}");
         assert!(!terminal.said().contains(QUESTION), "{variables:?}");
+        // It resets everything, and bold and reverse with it.
+        assert!(!terminal.said().contains("\x1b[;m"), "{variables:?}");
         leave(terminal);
     };
     check(&[("NO_COLOR", "1")], |colour| *colour != Color::Default);

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// terminal shows it.
 const LAST: &[u8] = b"\x1b_all that was written\x1b\\";
 /// What a dialog says that takes no keys yet.
-const DEAF: &str = "wait a moment, so you can read it";
+const DEAF: &str = "Wait a moment, so that you can read it";
 /// The size of every terminal here.
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;

@@ -40,9 +40,12 @@ impl ProofCost {
     /// Describes the cost, where one run takes so many milliseconds.
     pub fn describe(self, run_ms: u64) -> String {
         let (n_steps, n_runs) = (self.n_steps as usize, u64::from(self.n_runs));
+        let took = match run_ms {
+            0..1_000 => "less than 1 s".to_owned(),
+            _ => format_seconds(run_ms),
+        };
         format!(
-            "The tests took {}. Proving {} runs them about {}, about {}",
-            format_seconds(run_ms),
+            "The tests took {took}. Proving {} runs them about {}, about {}",
             pluralize(n_steps, "step"),
             pluralize(self.n_runs as usize, "time"),
             format_seconds(run_ms.saturating_mul(n_runs))
@@ -73,7 +76,7 @@ mod tests {
         check(
             &[ProofClaim::NoTest("a".to_owned())],
             10,
-            "The tests took 1 s. Proving 1 step runs them about 1 time, about 1 s",
+            "The tests took less than 1 s. Proving 1 step runs them about 1 time, about 1 s",
         );
     }
 }

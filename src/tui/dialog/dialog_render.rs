@@ -20,7 +20,7 @@ use crate::tui::text_wrap::{
 use crate::tui::theme::{self, Surface};
 
 /// Shown instead of Enter's action while the dialog takes no keys yet.
-const NOT_READY_TEXT: &str = "wait a moment, so you can read it";
+const NOT_READY_TEXT: &str = "Wait a moment, so that you can read it";
 /// The maximum width of a dialog's text.
 const MAX_TEXT_COLUMNS: usize = 112;
 /// The width from which two texts are drawn side by side: that of a dialog in a window of 100 columns.
@@ -63,25 +63,45 @@ impl ChoiceDialog {
         self.origin == DialogOrigin::Run && !self.choices.is_empty()
     }
 
+    /// Lays out the whole body, for a page of its own.
+    pub fn full_text_lines(&self, columns: usize) -> Vec<Line<'static>> {
+        self.lay_out_body(columns, usize::MAX, BodyForm::FullText)
+    }
+
     fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
-        let airy = self.lay_out_body(columns, rows, true);
+        let airy = self.lay_out_body(columns, rows, BodyForm::Airy);
         if airy.len() <= rows {
             airy
         } else {
-            self.lay_out_body(columns, rows, false)
+            self.lay_out_body(columns, rows, BodyForm::Dense)
         }
     }
 
-    fn lay_out_body(&self, columns: usize, rows: usize, has_gaps: bool) -> Vec<Line<'static>> {
+    /// Returns whether the whole body fits into these rows.
+    fn fits_into(&self, columns: usize, rows: usize) -> bool {
+        let whole = self.lay_out_body(columns, usize::MAX, BodyForm::Dense);
+        whole.len() <= rows
+    }
+
+    fn lay_out_body(&self, columns: usize, rows: usize, form: BodyForm) -> Vec<Line<'static>> {
+        let has_gaps = form != BodyForm::Dense;
         let why: Vec<BodyText<'_>> = self.reason().map(BodyText::of_line).collect();
-        let is_in_title = self.subject_beside_title(columns).is_some();
+        let is_in_title =
+            form != BodyForm::FullText && self.subject_beside_title(columns).is_some();
         let what = self.body.iter().filter(|line| match line.kind {
             DialogLineKind::Reason => false,
             DialogLineKind::Subject => !is_in_title,
             DialogLineKind::Gap => has_gaps,
+            DialogLineKind::InFullText => form == BodyForm::FullText,
             DialogLineKind::Text | DialogLineKind::Field(_) => true,
         });
-        let what: Vec<BodyText<'_>> = what.map(BodyText::of_line).collect();
+        let mut what: Vec<&DialogLine> = what.collect();
+        // What the gap divides may stand elsewhere.
+        while what
+            .pop_if(|line| line.kind == DialogLineKind::Gap)
+            .is_some()
+        {}
+        let what: Vec<BodyText<'_>> = what.into_iter().map(BodyText::of_line).collect();
         let mut lines = body_text_lines(&why, columns, rows);
         let mut what = body_text_lines(&what, columns, rows);
         if let Some(edit) = &self.edit {
@@ -170,6 +190,15 @@ impl ChoiceDialog {
         let n_choices = choice_rows.len().min(rows - self.least_body_rows(rows));
         let n_body = rows - n_choices;
         let mut body = self.body_lines(columns, n_body);
+        // A reason that is shortened makes the rest fit, but something is missing.
+        let is_shortened = body.len() == n_body
+            && n_body > 1
+            && self.side_by_side.is_none()
+            && !self.fits_into(columns, n_body);
+        if is_shortened {
+            body = self.body_lines(columns, n_body - 1);
+            body.resize(n_body + 1, Line::default());
+        }
         if body.len() > n_body {
             match n_body {
                 0 => body.clear(),
@@ -353,15 +382,23 @@ impl ChoiceDialog {
         let n_spare = usize::from(area.height).saturating_sub(self.preferred_rows(columns));
         let top = panel.y + u16::from(n_spare > 0);
         frame.render_widget(self.title_line(width), row(top));
+        let inner = Rect {
+            y: top + 1,
+            height: panel.bottom() - top - 1,
+            ..panel
+        };
+        // The last row is the text's where that needs it more.
+        if enter.is_empty() && usize::from(area.height) < self.preferred_rows(columns) {
+            return (inner, width);
+        }
         let enter = match enter {
             "" => enter_action_line(self.note_within(width), theme::QUIET),
             enter => enter_action_line(&truncate_to_columns(enter, width), theme::QUIET),
         };
         frame.render_widget(enter, row(panel.bottom() - 1));
         let inner = Rect {
-            y: top + 1,
-            height: panel.bottom() - top - 2,
-            ..panel
+            height: inner.height - 1,
+            ..inner
         };
         (inner, width)
     }
@@ -489,6 +526,17 @@ fn enter_action_line(enter: &str, style: Style) -> Line<'static> {
     } else {
         Line::from(clickable_keys::hint_spans(enter, style))
     }
+}
+
+/// How the body is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BodyForm {
+    /// On a page of its own.
+    FullText,
+    /// In the panel, with blank rows between its parts.
+    Airy,
+    /// In the panel, without blank rows.
+    Dense,
 }
 
 /// A line of the body.

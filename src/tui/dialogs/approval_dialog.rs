@@ -41,18 +41,10 @@ pub(super) fn build_dialog(
     };
     let diff = exact.map_or("", |exact| exact.diff.as_str());
     let patch = (!diff.is_empty()).then(|| EditPreview::parse(&text, &approval.targets, diff));
-    let mut whole = match &patch {
-        Some(patch) => patch.to_diff(),
-        None => text.clone(),
-    };
-    let why = reason_lines(approval);
-    let told: String = why.iter().map(|(line, _)| format!("{line}\n\n")).collect();
-    whole.insert_str(0, &told);
     if let Some(path) = approval.child.as_ref().filter(|path| path.contains('▸')) {
-        whole.insert_str(0, &format!("Asked by {path}\n\n"));
+        sheet = sheet.with_full_text_line(&format!("Asked by {path}"));
     }
-    sheet.full_text = Some((sheet.heading(), whole));
-    let reasons = why.into_iter();
+    let reasons = reason_lines(approval).into_iter();
     sheet = reasons.fold(sheet, |sheet, (line, style)| {
         sheet.with_reason(&line, style)
     });
@@ -62,7 +54,8 @@ pub(super) fn build_dialog(
     };
     // The edit may be longer than the window.
     sheet.edit = patch;
-    add_decisions(sheet, approval)
+    let title = sheet.heading();
+    add_decisions(sheet.with_body_as_full_text(&title), approval)
 }
 
 /// Describes who makes the call, in which step, and how many calls wait after it: `Planner · step 2 · 1 more after it`.

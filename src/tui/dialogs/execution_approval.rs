@@ -72,12 +72,12 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
     sheet = add_findings(sheet.with_gap(), state);
     sheet = add_steps(sheet, terms, state);
-    let mut all: Vec<&str> = sheet.body.iter().map(|line| line.text.as_str()).collect();
     // The label of this choice is cut where the window is narrow.
-    let other = terms.other_test.as_ref().map(describe_other_test);
-    all.extend(other.as_deref());
-    sheet.full_text = Some(("What you approve".to_owned(), all.join("\n")));
+    if let Some(other) = &terms.other_test {
+        sheet = sheet.with_full_text_line(&describe_other_test(other));
+    }
     sheet = sheet
+        .with_body_as_full_text("What you approve")
         .with_choice('y', "Run all steps", run_plan(id, Gate::Auto, state))
         .with_choice('m', "Step by step", run_plan(id, Gate::Manual, state))
         .with_choice(
@@ -301,23 +301,21 @@ fn describe_mode(mode: Mode) -> &'static str {
 /// Adds what is not committed, or that nothing is.
 fn add_dirty_files(mut sheet: ChoiceDialog, terms: &ExecutionTerms) -> ChoiceDialog {
     let (yours, left) = LeftoverFiles::partition_paths(terms.left.as_ref(), &terms.dirty);
-    let told = |whose: &str, files: &[&String]| {
+    let add = |sheet: ChoiceDialog, whose: &str, files: &[&String]| {
         let names: Vec<String> = files.iter().copied().cloned().collect();
-        format!(
-            "{whose} in {}. You are asked if a step edits them:\n{}",
-            pluralize(names.len(), "file"),
-            list_names(&names, 5)
-        )
+        let n_files = pluralize(names.len(), "file");
+        let text = format!("{whose} in {n_files}. You are asked if a step edits them:");
+        let sheet = sheet.with_field("Tree    ", &text, theme::PLAIN);
+        sheet.with_text(&list_names(&names, 5), theme::PLAIN)
     };
     if let Some(LeftoverFiles { step, .. }) = &terms.left
         && !left.is_empty()
     {
-        let whose = format!("Uncommitted changes from stopped step {step}");
-        sheet = sheet.with_text(&told(&whose, &left), theme::PLAIN);
+        let whose = format!("uncommitted changes from stopped step {step}");
+        sheet = add(sheet, &whose, &left);
     }
     if !yours.is_empty() {
-        let told = told("Your uncommitted changes", &yours);
-        sheet = sheet.with_text(&told, theme::PLAIN);
+        sheet = add(sheet, "your uncommitted changes", &yours);
     }
     if left.is_empty() && yours.is_empty() {
         sheet = sheet.with_field("Tree    ", "clean", theme::PLAIN);

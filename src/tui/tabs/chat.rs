@@ -225,7 +225,7 @@ pub fn toggle_block(transcript: &mut ChatTranscript) -> OpenedEntry {
     if transcript.toggle_selected() {
         OpenedEntry::InPlace
     } else {
-        OpenedEntry::NotSelected("a call or at thinking")
+        OpenedEntry::NotSelected("a call or a thought")
     }
 }
 

@@ -159,7 +159,10 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     check_on(&mut screen, None, &["<left>"], "");
     screen.on_time(at(0));
     let deaf = super::world::drawn(&mut screen, (80, 24), Some(&gated));
-    assert!(deaf.contains("wait a moment, so you can read it"), "{deaf}");
+    assert!(
+        deaf.contains("Wait a moment, so that you can read it"),
+        "{deaf}"
+    );
     assert_eq!(
         screen.guard_remaining(),
         Some(std::time::Duration::from_millis(100))
@@ -168,7 +171,7 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     screen.on_time(at(100));
     assert_eq!(screen.guard_remaining(), None);
     let awake = super::world::drawn(&mut screen, (80, 24), Some(&gated));
-    assert!(!awake.contains("wait a moment"), "{awake}");
+    assert!(!awake.contains("Wait a moment"), "{awake}");
     // Once it accepts keys, it accepts all of them.
     check_on(
         &mut screen,

@@ -203,7 +203,7 @@ fn the_wheel_goes_through_a_dialog_of_more_choices_than_rows() {
         progress: String::new(),
         completion: crate::tui::RunCompletion::Complete,
     };
-    let runs: Vec<RunListEntry> = (0..9).map(run).collect();
+    let runs: Vec<RunListEntry> = (0..10).map(run).collect();
     let mut screen = awake(Some(&state), |screen| screen.show_run_history(&runs));
     drawn(&mut screen, size, Some(&state));
     let sheet = screen.pending_dialog(Some(&state)).unwrap();

@@ -498,7 +498,13 @@ impl ToolCallCard {
             let Some(text) = text else {
                 continue;
             };
-            status.push((format!("{before}{text}"), style));
+            // What waits stands apart from the counts.
+            let lead = if style == theme::NEEDS_YOU {
+                "  "
+            } else {
+                before
+            };
+            status.push((format!("{lead}{text}"), style));
             before = " ";
         }
         status
