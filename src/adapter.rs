@@ -418,6 +418,8 @@ pub struct TextReplacement {
     pub new: String,
     /// Whether every place is replaced; otherwise there must be one only.
     pub is_everywhere: bool,
+    /// Whether the line end behind it goes, too, where there is one.
+    pub takes_line_end: bool,
 }
 
 /// What happens to a file.

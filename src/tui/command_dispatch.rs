@@ -219,6 +219,14 @@ impl Screen {
         }
     }
 
+    /// Returns why a command that needs a run does nothing.
+    pub(super) fn no_run_reason(&self) -> &'static str {
+        match self.dialogs.unfinished_run {
+            Some(_) => "Answer the question about the unfinished run first.",
+            None => run_commands::NO_RUN,
+        }
+    }
+
     fn steer_turn(&mut self, text: String, state: Option<&RunState>) -> Vec<Action> {
         match state.map(|state| {
             composer_target::composer_target(Some(state), None, &self.dialog_context())

@@ -2,6 +2,7 @@
 //!
 //! It is drawn below the tab and never covers the whole screen, so that its subject stays readable.
 
+mod dialog_body;
 mod dialog_render;
 pub(super) mod dialog_size;
 mod dialog_weight;
@@ -40,7 +41,7 @@ pub struct ChoiceDialog {
     pub full_text: Option<(String, String)>,
     /// Whether the full text is the body, which is shown there as it is here.
     pub is_body_full_text: bool,
-    /// What Enter does, or what can be done later, in one sentence below the choices.
+    /// What Enter does, or what can be done later, below the choices; a narrow panel has only the first sentences.
     pub note: String,
     /// Whether Enter in an empty composer carries out the choice.
     pub empty_composer_enter: EmptyComposerEnter,
@@ -350,7 +351,8 @@ impl ChoiceDialog {
     /// Makes the body, as it is now, the full text.
     #[must_use]
     pub fn with_body_as_full_text(mut self, title: &str) -> Self {
-        let lines = self.body.iter().map(|line| line.text.as_str());
+        let lines = self.body.iter().filter(|line| !self.is_in_edit(line));
+        let lines = lines.map(|line| line.text.as_str());
         let mut text = lines.collect::<Vec<_>>().join("\n");
         if let Some(edit) = &self.edit {
             text = format!("{text}\n{}", edit.to_diff());
@@ -358,6 +360,11 @@ impl ChoiceDialog {
         self.full_text = Some((title.to_owned(), text));
         self.is_body_full_text = true;
         self
+    }
+
+    /// Returns whether the text of the edit says this, too.
+    fn is_in_edit(&self, line: &DialogLine) -> bool {
+        line.kind == DialogLineKind::Subject && self.edit.is_some()
     }
 
     /// Adds a blank row, where there is room for it.
@@ -377,7 +384,7 @@ impl ChoiceDialog {
         }
     }
 
-    /// Names what the question is about, before any other text that is not its reason.
+    /// Names what the question is about; a text that comes later stands below it.
     #[must_use]
     pub fn with_subject(mut self, subject: &str) -> Self {
         let subject = clean_for_display(subject).replace('\n', " ");
@@ -462,6 +469,7 @@ impl ChoiceDialog {
             columns.flat_map(|column| std::iter::once(&column.title).chain(&column.texts));
         let body = self.body.iter();
         let body = body.filter(|line| line.kind != DialogLineKind::InFullText);
+        let body = body.filter(|line| !self.is_in_edit(line));
         let body = body.map(|line| (line.text.clone(), line.style));
         body.chain(compared.cloned()).collect()
     }

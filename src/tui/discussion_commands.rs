@@ -207,8 +207,8 @@ impl Screen {
             .into_iter()
             .for_each(|shown| self.discussions.update_counts(shown));
         let minutes = build_board_model(&board.id, &self.discussions, state);
-        let waits = waits.map(|sheet| sheet.title.as_str());
-        board.draw(frame, area, minutes.as_ref(), waits, now);
+        let waits = waits.map(ChoiceDialog::heading);
+        board.draw(frame, area, minutes.as_ref(), waits.as_deref(), now);
     }
 
     /// Performs an action of the board.

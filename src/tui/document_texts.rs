@@ -132,6 +132,13 @@ impl DisplayDocuments {
         }
     }
 
+    /// Returns the number of the plan's text, counted over all texts that it has had, from 1.
+    pub fn plan_version(&self) -> usize {
+        let now = self.plan.raw.as_deref();
+        let is_kept = self.plan_files.last().map(|kept| kept.text.as_str()) == now;
+        self.plan_files.len() + usize::from(!is_kept)
+    }
+
     /// Returns the lines of the plan.
     pub fn plan_lines(&self) -> Vec<&str> {
         let text = self.plan.text.as_deref();

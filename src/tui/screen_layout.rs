@@ -149,6 +149,9 @@ impl Screen {
             && sheet
                 .as_ref()
                 .is_some_and(|sheet| sheet.origin == DialogOrigin::Run);
+        if let Some(plan) = state.and_then(|state| state.plan.as_ref()) {
+            self.tabs.chat.transcript.set_missing_steps(&plan.plan);
+        }
         let trail = state.and_then(StepTrail::of_run);
         self.tabs.chat.transcript.show_step_trail(trail);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
@@ -411,7 +414,7 @@ impl Screen {
                 let line = inset_columns(split_top(&mut area, 1));
                 let back = keymap.key_label("close", ComposerFocus::Unfocused);
                 let waits = clickable_keys::waiting_behind_line(
-                    &sheet.title,
+                    &sheet.heading(),
                     &back,
                     usize::from(line.width),
                 );

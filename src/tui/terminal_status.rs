@@ -33,7 +33,7 @@ impl TerminalStatus {
         let name = name.unwrap_or("agent-collab");
         let running = state.and_then(|state| state.running.as_ref());
         let title = match (asked, running, state) {
-            (Some(sheet), _, _) => format!("? {name}: {}", sheet.title),
+            (Some(sheet), _, _) => format!("? {name}: {}", sheet.heading()),
             (None, Some(running), _) => {
                 let purpose = &running.order.purpose;
                 format!(
@@ -49,7 +49,7 @@ impl TerminalStatus {
             title: truncate_to_columns(&title, MAX_TITLE_COLUMNS),
             needs_user: asked.is_some(),
             alert: match asked {
-                Some(sheet) => Some((sheet.id.clone(), sheet.title.clone())),
+                Some(sheet) => Some((sheet.id.clone(), sheet.heading())),
                 None => state.and_then(run_end_alert),
             },
         }

@@ -4,6 +4,7 @@
 //! Old blocks are evicted, and loaded again from the log when the user scrolls up to them.
 
 mod approval_cards;
+mod block_content;
 mod block_eviction;
 mod block_layout;
 mod block_order;
@@ -35,6 +36,7 @@ mod turn_usage;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use block_content::BlockContent;
 pub use block_selection::SelectionMove;
 pub use child_session_view::ChildSessionView;
 pub use discussion_card::describe_outcome_details;
@@ -44,7 +46,7 @@ use streaming_text::StreamingText;
 pub use tool_call_card::TruncatedToolCall;
 use tool_call_card::{ToolCallOutcome, ToolFileChange};
 pub use transcript_block::BlockAuthor;
-use transcript_block::{BlockContent, FoldState, TranscriptBlock};
+use transcript_block::{FoldState, TranscriptBlock};
 pub use transcript_columns::{LEAD_COLUMNS, TranscriptColumns};
 pub use transcript_finder::TranscriptFinder;
 pub use transcript_news::TranscriptNews;

@@ -11,7 +11,6 @@ use super::discussion_board::DiscussionBoard;
 use super::document_texts::DisplayDocuments;
 use super::keymap::ComposerFocus;
 use super::pager::{PagerFormat, TextPager};
-use super::run_commands::NO_RUN;
 use super::scroll_view::{ScrollMove, ScrollTarget};
 use super::tabs::chat::toggle_block;
 use super::tabs::plan::plan_view_state::PlanViewState;
@@ -172,14 +171,6 @@ impl Screen {
     }
 
     /// Says that something has to be selected first, and with which keys.
-    /// Returns why a command that needs a run does nothing.
-    pub(super) fn no_run_reason(&self) -> &'static str {
-        match self.dialogs.unfinished_run {
-            Some(_) => "Answer the question about the unfinished run first.",
-            None => NO_RUN,
-        }
-    }
-
     pub(super) fn explain_pointing(&mut self, at: &str) -> Vec<Action> {
         let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (before, next) = (key("previous-block"), key("next-block"));

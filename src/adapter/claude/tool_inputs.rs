@@ -155,10 +155,14 @@ pub fn requested_changes(tool: &str, input: &Value) -> Vec<FileChange> {
 }
 
 fn replacement(input: &Value) -> Option<TextReplacement> {
+    let old = string_field(input, "old_string")?.to_owned();
+    let new = string_field(input, "new_string")?.to_owned();
     Some(TextReplacement {
-        old: string_field(input, "old_string")?.to_owned(),
-        new: string_field(input, "new_string")?.to_owned(),
         is_everywhere: input.get("replace_all").and_then(Value::as_bool) == Some(true),
+        // Seen in claude 2.1.330: what is deleted does not leave an empty line.
+        takes_line_end: new.is_empty() && !old.ends_with('\n'),
+        old,
+        new,
     })
 }
 

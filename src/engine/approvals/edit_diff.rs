@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use similar::TextDiff;
+use similar::{ChangeTag, TextDiff};
 
 use crate::adapter::{FileChange, TextChange, TextReplacement};
 use crate::permission::lexical_path::lexical_absolute;
@@ -17,34 +17,78 @@ const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// After this time the rest of a diff is less exact: more lines than necessary count as changed.
 const MAX_DIFF_TIME: Duration = Duration::from_millis(100);
 
+/// A file below the root.
+enum FileOnDisk {
+    Text(String),
+    Missing,
+}
+
 /// Returns the diff of a change against the file as it is now. `None` if the CLI did not say exactly what it does, the
 /// file cannot be read as text or is not below `root`, or the edit does not fit into it.
 pub(super) fn diff_against_file(root: &Path, change: &FileChange) -> Option<String> {
     let text_change = change.text_change.as_ref()?;
-    let before = read_text(root, &change.path)?;
+    let before = match (read_file(root, &change.path)?, text_change) {
+        (FileOnDisk::Missing, TextChange::Whole(text)) => {
+            return Some(new_file_diff(text, FileKnowledge::Missing));
+        }
+        (FileOnDisk::Missing, TextChange::Replaced(parts)) => {
+            let text = replace_parts("", parts)?;
+            return Some(new_file_diff(&text, FileKnowledge::Missing));
+        }
+        (FileOnDisk::Text(text), TextChange::Whole(_)) => text,
+        // CLIs compare texts without carriage returns, and write those of the file again.
+        (FileOnDisk::Text(text), TextChange::Replaced(_)) => text.replace("\r\n", "\n"),
+    };
     let after = match text_change {
         TextChange::Whole(text) => text.clone(),
-        TextChange::Replaced(parts) => replace_parts(before.as_deref().unwrap_or(""), parts)?,
+        TextChange::Replaced(parts) => replace_parts(&before, parts)?,
     };
-    let Some(before) = before else {
-        return Some(new_file_diff(&after));
-    };
-    let diff = TextDiff::configure()
-        .deadline(Instant::now() + MAX_DIFF_TIME)
-        .diff_lines(before.as_str(), after.as_str());
-    Some(diff.unified_diff().to_string()).filter(|diff| !diff.is_empty())
+    if before == after {
+        return Some("\\ The file has this text already\n".to_owned());
+    }
+    Some(diff_lines(&before, &after))
 }
 
-/// Reads a file below the root: `None` within if there is none.
-fn read_text(root: &Path, path: &Path) -> Option<Option<String>> {
+/// Returns the diff of two texts, whose lines end at line feeds only: a lone carriage return is a part of its line.
+fn diff_lines(before: &str, after: &str) -> String {
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<&str>>();
+    let (before, after) = (lines(before), lines(after));
+    let diff = TextDiff::configure()
+        .deadline(Instant::now() + MAX_DIFF_TIME)
+        .diff_slices(&before, &after);
+    let mut text = String::new();
+    for hunk in diff.unified_diff().iter_hunks() {
+        text.push_str(&format!("{}\n", hunk.header()));
+        for change in hunk.iter_changes() {
+            let line = change.value();
+            let end = match line.strip_suffix('\n') {
+                Some(_) => "\n",
+                None => "\n\\ No newline at end of file\n",
+            };
+            let line = line.trim_end_matches('\n');
+            let (sign, line) = match change.tag() {
+                ChangeTag::Delete => ('-', line),
+                ChangeTag::Insert => ('+', line),
+                ChangeTag::Equal => (' ', line.strip_suffix('\r').unwrap_or(line)),
+            };
+            text.push(sign);
+            text.push_str(line);
+            text.push_str(end);
+        }
+    }
+    text
+}
+
+/// Reads a file below the root; `None` if it cannot be read as text or is elsewhere.
+fn read_file(root: &Path, path: &Path) -> Option<FileOnDisk> {
     let path = lexical_absolute(root, path);
     let name = path.strip_prefix(root).ok()?.to_str()?;
     match ScopedReader::open(root)
         .ok()?
         .read_file(name, MAX_FILE_BYTES)
     {
-        Ok(bytes) => String::from_utf8(bytes).ok().map(Some),
-        Err(ScopedReadError::NotFound { .. }) => Some(None),
+        Ok(bytes) => String::from_utf8(bytes).ok().map(FileOnDisk::Text),
+        Err(ScopedReadError::NotFound { .. }) => Some(FileOnDisk::Missing),
         Err(_) => None,
     }
 }
@@ -56,20 +100,40 @@ fn replace_parts(text: &str, parts: &[TextReplacement]) -> Option<String> {
         if part.old.is_empty() && !text.is_empty() {
             return None;
         }
-        text = match (part.is_everywhere, text.matches(&part.old).count()) {
-            (_, 0) => return None,
-            (true, _) | (false, 1) => text.replace(&part.old, &part.new),
-            (false, _) => return None,
-        };
+        let n_places = text.matches(&part.old).count();
+        if n_places == 0 || n_places > 1 && !part.is_everywhere {
+            return None;
+        }
+        let line = format!("{}\n", part.old);
+        let is_line = part.takes_line_end && text.contains(&line);
+        let old = if is_line { &line } else { &part.old };
+        text = text.replace(old, &part.new);
     }
     Some(text)
 }
 
-/// Returns the diff of a file that does not exist yet, as git writes it.
-fn new_file_diff(text: &str) -> String {
-    let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
-    let n = text.lines().count();
-    format!("diff --git a/new b/new\nnew file mode 100644\n@@ -0,0 +1,{n} @@\n{lines}")
+/// What is known of a file before a whole text is written into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileKnowledge {
+    Missing,
+    Unknown,
+}
+
+/// Returns a whole text as a diff; where the file is known to be missing, with the line of git that calls it new.
+pub(super) fn new_file_diff(text: &str, known: FileKnowledge) -> String {
+    let lines = text.split_inclusive('\n').map(|line| format!("+{line}"));
+    let lines: String = lines.collect();
+    let n = text.split_inclusive('\n').count();
+    let head = match known {
+        FileKnowledge::Missing => "diff --git a/new b/new\nnew file mode 100644\n",
+        FileKnowledge::Unknown => "",
+    };
+    let end = if lines.is_empty() || lines.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    format!("{head}@@ -0,0 +1,{n} @@\n{lines}{end}")
 }
 
 #[cfg(test)]
@@ -84,6 +148,7 @@ mod tests {
             old: old.to_owned(),
             new: new.to_owned(),
             is_everywhere,
+            takes_line_end: new.is_empty(),
         }])
     }
 
@@ -111,8 +176,55 @@ mod tests {
         let path = root.join("a.txt");
         let whole = diff(&root, path.to_str().unwrap(), whole);
         assert_eq!(whole, around("-line 7\n+line seven\n"));
+        let deleted = diff(&root, "a.txt", replaced("line 9", "", false));
+        assert_eq!(
+            deleted.unwrap(),
+            "@@ -6,4 +6,3 @@\n line 6\n line 7\n line 8\n-line 9\n"
+        );
+        std::fs::write(root.join("dos.txt"), lines.replace('\n', "\r\n")).unwrap();
+        let dos = replaced("line 7\n", "line seven\n", false);
+        assert_eq!(
+            diff(&root, "dos.txt", dos),
+            around("-line 7\n+line seven\n")
+        );
         let everywhere = diff(&root, "a.txt", replaced("line", "row", true)).unwrap();
         assert_eq!(everywhere.matches("\n+row").count(), 9, "{everywhere}");
+    }
+
+    #[test]
+    fn lines_end_at_line_feeds_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::write(root.join("a.txt"), "a\rb\nend").unwrap();
+        let whole = |text: &str| diff(&root, "a.txt", TextChange::Whole(text.to_owned()));
+        assert_eq!(
+            whole("a\revil\rb\nend").unwrap(),
+            "@@ -1,2 +1,2 @@\n-a\rb\n+a\revil\rb\n end\n\\ No newline at end of file\n"
+        );
+        assert_eq!(
+            whole("a\rb\nend\n").unwrap(),
+            "@@ -1,2 +1,2 @@\n a\rb\n-end\n\\ No newline at end of file\n+end\n"
+        );
+        let emptied = whole("").unwrap();
+        assert!(emptied.contains("-a\rb\n-end\n"), "{emptied}");
+        let same = whole("a\rb\nend").unwrap();
+        assert_eq!(same, "\\ The file has this text already\n");
+    }
+
+    #[test]
+    fn parts_are_replaced_one_after_the_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::write(root.join("a.txt"), "debug\nx debug y\n").unwrap();
+        let part = |old: &str, new: &str| match replaced(old, new, true) {
+            TextChange::Replaced(mut parts) => parts.remove(0),
+            TextChange::Whole(_) => unreachable!(),
+        };
+        let parts = vec![part("debug", ""), part("x", "y"), part("y debug", "z")];
+        assert_eq!(
+            diff(&root, "a.txt", TextChange::Replaced(parts)).unwrap(),
+            "@@ -1,2 +1 @@\n-debug\n-x debug y\n+z y\n"
+        );
     }
 
     #[test]

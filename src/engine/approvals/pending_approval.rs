@@ -1,4 +1,4 @@
-//! Stores a call that waits for the user, and shows it exactly as it was made.
+//! Stores a call that waits for the user, and shows it as it was made: an edit against the file as it was then.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::text::escape_invisible;
 
 use super::call_request::CallCircumstances;
 use super::caller_context::{CallPaths, CallerContext};
-use super::edit_diff::diff_against_file;
+use super::edit_diff::{FileKnowledge, diff_against_file, new_file_diff};
 
 /// A call that waits for the user.
 #[derive(Debug)]
@@ -27,12 +27,12 @@ pub(super) struct PendingApproval {
     pub(super) detail: ApprovalDetail,
 }
 
-/// A call exactly as it was made, with invisible characters made visible.
+/// A call as it was made, with invisible characters made visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalDetail {
     /// The command, the paths, or the tool with its input.
     pub text: String,
-    /// The diff of an edit; empty for all other calls and if the CLI does not send it.
+    /// The diff of an edit, against the file where the CLI does not send one; empty for all other calls.
     pub diff: String,
 }
 
@@ -117,40 +117,32 @@ fn call_text(call: &AgentToolCall) -> String {
     }
 }
 
-/// Returns the content of a new file as a diff; some CLIs send only the text.
-fn new_file_diff(text: &str) -> String {
+/// Returns the text that is written into a file as a diff; some CLIs send only the text.
+fn written_text_diff(text: &str) -> String {
     let is_diff = text.starts_with("@@ ")
         || text.starts_with("diff --git ")
         || text.lines().all(|line| line.starts_with('+'));
     if is_diff {
-        return text.to_owned();
+        text.to_owned()
+    } else {
+        new_file_diff(text, FileKnowledge::Unknown)
     }
-    let lines = text.split_inclusive('\n').map(|line| format!("+{line}"));
-    let n = text.lines().count();
-    format!("@@ -0,0 +1,{n} @@\n{}", lines.collect::<String>())
 }
 
 fn changes_diff(root: &Path, changes: &[FileChange]) -> String {
     let one = |change: &FileChange| {
-        if let Some(diff) = diff_against_file(root, change) {
-            return format!("{}\n{diff}", change.path.display());
-        }
-        let end = if change.diff.ends_with('\n') {
-            ""
-        } else {
-            "\n"
-        };
-        let diff = match change.kind {
-            FileChangeKind::Add => new_file_diff(&change.diff),
-            FileChangeKind::Update | FileChangeKind::Delete | FileChangeKind::Move(_) => {
+        let diff = match (diff_against_file(root, change), &change.kind) {
+            (Some(diff), _) => diff,
+            (None, _) if change.diff.is_empty() => return None,
+            (None, FileChangeKind::Add) => written_text_diff(&change.diff),
+            (None, FileChangeKind::Update | FileChangeKind::Delete | FileChangeKind::Move(_)) => {
                 change.diff.clone()
             }
         };
-        format!("{}\n{diff}{end}", change.path.display())
+        let end = if diff.ends_with('\n') { "" } else { "\n" };
+        Some(format!("{}\n{diff}{end}", change.path.display()))
     };
-    let changes = changes.iter();
-    let changes = changes.filter(|change| !change.diff.is_empty());
-    changes.map(one).collect()
+    changes.iter().filter_map(one).collect()
 }
 
 /// Returns why something cannot be approved for more than one call; `None` if it can: it was offered for this very

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::adapter::{AdapterCommand, AdapterEvent, FileChange, FileChangeKind};
+use crate::adapter::{AdapterCommand, AdapterEvent, FileChange, FileChangeKind, TextChange};
 use crate::config::{self, ConfigFlags, UserDirs};
 use crate::domain::event::{Event, RunParameters};
 use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
@@ -591,6 +591,29 @@ fn an_edit_outside_of_the_step_is_asked_about_once_and_a_deletion_again() {
     world.answers("4", ApprovalDecision::AllowOnce);
     world.asks_to_change("5", edit(&["docs/a.md"]), vec![removed]);
     assert_eq!(world.answered(), ["4 allow", "5 allow"]);
+}
+
+#[test]
+fn an_edit_waits_with_its_diff_against_the_file() {
+    let mut created = created();
+    created.settings.proves_steps = true;
+    let text = "# Task: x\n1. [ ] a step\n   Files: src\n   Keeps behaviour\n";
+    let mut world = ApprovalTestRun::after(created, until_the_step_of(text));
+    let path = world.engine.run.setup.root.join("a.md");
+    std::fs::write(&path, "one\ntwo\n").unwrap();
+    let call = AgentToolCall::Edit {
+        paths: vec![path.clone()],
+        reach: SandboxReach::Unconfined,
+    };
+    let emptied = FileChange {
+        text_change: Some(TextChange::Whole(String::new())),
+        ..FileChange::new(path.clone(), FileChangeKind::Add, String::new())
+    };
+    world.asks_to_change("1", call, vec![emptied]);
+    let asked = world.engine.state().approvals[0].request.clone();
+    let shown = world.engine.pending_approval_detail(&asked).unwrap();
+    let expected = format!("{}\n@@ -1,2 +0,0 @@\n-one\n-two\n", path.display());
+    assert_eq!(shown.diff, expected);
 }
 
 #[test]

@@ -6,36 +6,22 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Padding, Paragraph};
 
-use super::{
-    ChoiceDialog, DialogChoice, DialogColumn, DialogFocus, DialogLine, DialogLineKind,
-    DialogOrigin, DialogWeight,
-};
+use super::dialog_body::MIN_ROWS_OF_TWO_TEXTS;
+use super::{ChoiceDialog, DialogChoice, DialogFocus, DialogOrigin, DialogWeight};
 use crate::tui::clickable_keys;
 use crate::tui::composer::BAR;
-use crate::tui::diff_row::fill_row;
-use crate::tui::markdown::{hanging_indent, style_code};
-use crate::tui::text_wrap::{
-    join_columns, spans_width, text_width, truncate_to_columns, wrap_spans,
-};
+use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme::{self, Surface};
 
+/// No window is higher: a longer text, such as a large edit, is not laid out to its end for each frame.
+const MAX_ROWS: usize = 500;
 /// Shown instead of Enter's action while the dialog takes no keys yet.
 const NOT_READY_TEXT: &str = "Wait a moment, so that you can read it";
-/// The maximum width of a dialog's text.
-const MAX_TEXT_COLUMNS: usize = 112;
-/// The width from which two texts are drawn side by side: that of a dialog in a window of 100 columns.
-const MIN_COLUMNS_OF_TWO_TEXTS: usize = 96;
-/// One row for each of two texts.
-const MIN_ROWS_OF_TWO_TEXTS: usize = 2;
-/// Between two texts.
-const COLUMN_GAP: usize = 3;
-/// Between the question, what it is about, and who asks.
-const TITLE_GAP: usize = 2;
 
 impl ChoiceDialog {
     /// Returns how many rows the dialog would like to have.
     pub fn preferred_rows(&self, columns: usize) -> usize {
-        self.rows_within(columns, usize::MAX)
+        self.rows_within(columns, MAX_ROWS)
     }
 
     /// Returns how many of these rows the dialog fills.
@@ -63,116 +49,6 @@ impl ChoiceDialog {
         self.origin == DialogOrigin::Run && !self.choices.is_empty()
     }
 
-    /// Lays out the whole body, for a page of its own.
-    pub fn full_text_lines(&self, columns: usize) -> Vec<Line<'static>> {
-        self.lay_out_body(columns, usize::MAX, BodyForm::FullText)
-    }
-
-    fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
-        let airy = self.lay_out_body(columns, rows, BodyForm::Airy);
-        if airy.len() <= rows {
-            airy
-        } else {
-            self.lay_out_body(columns, rows, BodyForm::Dense)
-        }
-    }
-
-    /// Returns whether the whole body fits into these rows.
-    fn fits_into(&self, columns: usize, rows: usize) -> bool {
-        let whole = self.lay_out_body(columns, usize::MAX, BodyForm::Dense);
-        whole.len() <= rows
-    }
-
-    fn lay_out_body(&self, columns: usize, rows: usize, form: BodyForm) -> Vec<Line<'static>> {
-        let has_gaps = form != BodyForm::Dense;
-        let why: Vec<BodyText<'_>> = self.reason().map(BodyText::of_line).collect();
-        let is_in_title =
-            form != BodyForm::FullText && self.subject_beside_title(columns).is_some();
-        let what = self.body.iter().filter(|line| match line.kind {
-            DialogLineKind::Reason => false,
-            DialogLineKind::Subject => !is_in_title,
-            DialogLineKind::Gap => has_gaps,
-            DialogLineKind::InFullText => form == BodyForm::FullText,
-            DialogLineKind::Text | DialogLineKind::Field(_) => true,
-        });
-        let mut what: Vec<&DialogLine> = what.collect();
-        // What the gap divides may stand elsewhere.
-        while what
-            .pop_if(|line| line.kind == DialogLineKind::Gap)
-            .is_some()
-        {}
-        let what: Vec<BodyText<'_>> = what.into_iter().map(BodyText::of_line).collect();
-        let mut lines = body_text_lines(&why, columns, rows);
-        let mut what = body_text_lines(&what, columns, rows);
-        if let Some(edit) = &self.edit {
-            what.extend(edit.rows(columns, rows));
-        }
-        // The question is more important than its reason if only one of them fits.
-        if lines.len() + what.len() > rows && !what.is_empty() {
-            let most = rows.saturating_sub(what.len()).max(rows / 3);
-            lines = fit_texts(&why, columns, most);
-        }
-        if has_gaps && !lines.is_empty() && !what.is_empty() {
-            lines.push(Line::default());
-        }
-        lines.extend(what);
-        if let Some(compared) = &self.side_by_side {
-            lines.extend(column_lines(compared, columns));
-            if lines.len() > rows {
-                return fit_texts(&self.summarized_body(compared, rows), columns, rows);
-            }
-        }
-        lines
-    }
-
-    /// Returns the line that names what the question is about, if it fits beside the question.
-    fn subject_beside_title(&self, columns: usize) -> Option<&str> {
-        let mut lines = self.body.iter();
-        let subject = lines.find(|line| line.kind == DialogLineKind::Subject)?;
-        let texts = [&self.title, &subject.text, &self.about];
-        let used: usize = texts.map(|text| text_width(text) + TITLE_GAP).iter().sum();
-        (used <= columns + TITLE_GAP).then_some(&subject.text)
-    }
-
-    /// Lays out the question: what it is about beside it, and who asks at the right, as far as there is room.
-    fn title_line(&self, columns: usize) -> Line<'static> {
-        let subject = self.subject_beside_title(columns);
-        let used = text_width(&self.title) + TITLE_GAP + text_width(&self.about);
-        if subject.is_none() && (self.about.is_empty() || used > columns) {
-            let title = truncate_to_columns(&self.heading(), columns);
-            return Line::styled(title, theme::STRONG);
-        }
-        let mut spans = vec![Span::styled(self.title.clone(), theme::STRONG)];
-        if let Some(subject) = subject {
-            spans.push(Span::raw(" ".repeat(TITLE_GAP)));
-            match &self.edit {
-                Some(edit) => spans.extend(edit.summary_spans()),
-                None => spans.push(Span::raw(subject.to_owned())),
-            }
-        }
-        let gap = columns.saturating_sub(spans_width(&spans) + text_width(&self.about));
-        spans.push(Span::raw(" ".repeat(gap)));
-        spans.push(Span::styled(self.about.clone(), theme::QUIET));
-        Line::from(spans)
-    }
-
-    /// Returns the body with both texts to compare in short, below its first line; without that line where only both
-    /// fit.
-    fn summarized_body<'a>(
-        &'a self,
-        compared: &'a [DialogColumn; 2],
-        rows: usize,
-    ) -> Vec<BodyText<'a>> {
-        let texts: Vec<_> = self.body.iter().map(BodyText::of_line).collect();
-        let (first, others) = texts.split_at(texts.len().min(1));
-        let first = first.iter().filter(|_| rows != MIN_ROWS_OF_TWO_TEXTS);
-        let summaries = compared
-            .iter()
-            .map(|column| BodyText::prose(&column.summary));
-        let first: Vec<_> = first.copied().chain(summaries).collect();
-        first.into_iter().chain(others.iter().copied()).collect()
-    }
-
     /// Draws the dialog: choices as far as it has the keys, Enter's action at the bottom, and the key that
     /// shows the full text if it is truncated. Returns the areas of the choices, for the mouse.
     pub fn draw(
@@ -192,11 +68,13 @@ impl ChoiceDialog {
         let mut body = self.body_lines(columns, n_body);
         // A reason that is shortened makes the rest fit, but something is missing.
         let is_shortened = body.len() == n_body
-            && n_body > 1
+            && n_body > 0
             && self.side_by_side.is_none()
             && !self.fits_into(columns, n_body);
         if is_shortened {
-            body = self.body_lines(columns, n_body - 1);
+            if n_body > 1 {
+                body = self.body_lines(columns, n_body - 1);
+            }
             body.resize(n_body + 1, Line::default());
         }
         if body.len() > n_body {
@@ -351,7 +229,10 @@ impl ChoiceDialog {
             _ => 4,
         };
         if area.height < least || area.width < 12 {
-            let title = truncate_to_columns(&format!("{sign}{}", self.heading()), columns);
+            let named = self.subject_beside_title(columns);
+            let named = named.map_or(String::new(), |subject| format!("  {subject}"));
+            let title = format!("{sign}{}{named}", self.heading());
+            let title = truncate_to_columns(&title, columns);
             let title = Line::styled(title, self.weight.accent_style());
             frame.render_widget(title, area);
             let inner = Rect {
@@ -502,13 +383,16 @@ const NARROW_COLUMNS: u16 = 60;
 
 /// Shortens a line so that a word fits at its end.
 fn shorten_line(line: &mut Line<'static>, columns: usize, word: &str) {
-    let style = line.spans.first().map_or(theme::PLAIN, |span| span.style);
+    let is_text = |span: &&Span<'_>| !span.content.trim().is_empty();
+    let style = line.spans.iter().find(is_text);
+    let style = style.map_or(theme::PLAIN, |span| span.style);
     let text: String = line
         .spans
         .iter()
         .map(|span| span.content.as_ref())
         .collect();
-    let text = truncate_to_columns(&text, columns.saturating_sub(text_width(word)));
+    let room = columns.saturating_sub(text_width(word));
+    let text = truncate_to_columns(text.trim_end(), room);
     *line = Line::from(vec![
         Span::styled(text, style),
         Span::raw(" "),
@@ -526,157 +410,4 @@ fn enter_action_line(enter: &str, style: Style) -> Line<'static> {
     } else {
         Line::from(clickable_keys::hint_spans(enter, style))
     }
-}
-
-/// How the body is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BodyForm {
-    /// On a page of its own.
-    FullText,
-    /// In the panel, with blank rows between its parts.
-    Airy,
-    /// In the panel, without blank rows.
-    Dense,
-}
-
-/// A line of the body.
-#[derive(Debug, Clone, Copy)]
-struct BodyText<'a> {
-    text: &'a str,
-    style: Style,
-    /// Whether its marks of code are rendered. A command, a path or a file's text is shown exactly as it is.
-    is_prose: bool,
-    /// The width of the label at its start.
-    label: usize,
-}
-
-impl<'a> BodyText<'a> {
-    fn literal((text, style): &'a (String, Style)) -> Self {
-        Self {
-            text,
-            style: *style,
-            is_prose: false,
-            label: 0,
-        }
-    }
-
-    fn of_line(line: &'a DialogLine) -> Self {
-        let label = match line.kind {
-            DialogLineKind::Field(columns) => columns,
-            _ => 0,
-        };
-        Self {
-            text: &line.text,
-            style: line.style,
-            is_prose: line.tab.is_some(),
-            label,
-        }
-    }
-
-    /// Returns by how much the rows after the first are indented.
-    fn indent(self) -> usize {
-        match self.label {
-            0 => hanging_indent(self.text),
-            label => label,
-        }
-    }
-
-    fn prose(line: &'a (String, Style)) -> Self {
-        Self {
-            is_prose: true,
-            ..Self::literal(line)
-        }
-    }
-
-    /// Returns whether it is what something would run or write: it stands on a ground of its own.
-    fn is_code(self) -> bool {
-        self.style == theme::CODE && !self.is_prose
-    }
-
-    fn spans(self) -> Vec<Span<'a>> {
-        match clickable_keys::strip_hint_mark(self.style) {
-            (style, true) => clickable_keys::hint_spans(self.text, style),
-            (style, false) if self.is_prose => style_code(self.text, style),
-            (style, false) => {
-                // A label is ASCII, and one column is one byte of it.
-                let (label, value) = self.text.split_at(self.label);
-                vec![
-                    Span::styled(label, theme::QUIET),
-                    Span::styled(value, style),
-                ]
-            }
-        }
-    }
-}
-
-/// Fits several texts into a few rows: each gets its own first row, and is truncated if the others need the rest.
-fn fit_texts(texts: &[BodyText<'_>], columns: usize, most: usize) -> Vec<Line<'static>> {
-    let n_texts = texts.len().min(most);
-    let mut lines: Vec<Line<'static>> = Vec::new();
-    for (n, text) in (1..).zip(texts.iter().take(n_texts)) {
-        let rows = most.saturating_sub(lines.len() + (n_texts - n));
-        let mut own = body_text_lines(std::slice::from_ref(text), columns, rows);
-        if own.len() > rows {
-            own.truncate(rows);
-            if let Some(last) = own.last_mut() {
-                let whole = format!("{} …", last.to_string().trim_end());
-                *last = Line::styled(
-                    truncate_to_columns(&whole, columns.min(MAX_TEXT_COLUMNS)),
-                    text.style,
-                );
-            }
-        }
-        lines.extend(own);
-    }
-    lines
-}
-
-/// Lays out two texts side by side where there is room, else one after the other.
-fn column_lines(compared: &[DialogColumn; 2], columns: usize) -> Vec<Line<'static>> {
-    let lay_out = |column: &DialogColumn, width: usize| {
-        let mut texts = vec![BodyText::prose(&column.title)];
-        texts.extend(column.texts.iter().map(BodyText::prose));
-        body_text_lines(&texts, width, usize::MAX)
-    };
-    let [left, right] = compared;
-    if columns < MIN_COLUMNS_OF_TWO_TEXTS {
-        let mut lines = lay_out(left, columns);
-        lines.extend(lay_out(right, columns));
-        return lines;
-    }
-    let width = (columns - COLUMN_GAP) / 2;
-    join_columns(
-        lay_out(left, width),
-        lay_out(right, width),
-        width + COLUMN_GAP,
-    )
-}
-
-/// Lays out a line of code on its own ground.
-fn code_rows(text: BodyText<'_>, columns: usize) -> Vec<Line<'static>> {
-    let room = columns.saturating_sub(2);
-    let rows = wrap_spans(&text.spans(), room, text.indent());
-    let rows = rows.into_iter().map(|mut row| {
-        row.spans.insert(0, Span::raw(" "));
-        fill_row(row, columns, Surface::Panel.style())
-    });
-    rows.collect()
-}
-
-/// Lays out the body at a width; stops soon after the available rows.
-fn body_text_lines(body: &[BodyText<'_>], columns: usize, rows: usize) -> Vec<Line<'static>> {
-    // Longer lines are hard to read.
-    let columns = columns.min(MAX_TEXT_COLUMNS);
-    let mut lines = Vec::new();
-    for text in body {
-        if text.is_code() {
-            lines.extend(code_rows(*text, columns));
-        } else {
-            lines.extend(wrap_spans(&text.spans(), columns, text.indent()));
-        }
-        if lines.len() > rows.saturating_add(1) {
-            break;
-        }
-    }
-    lines
 }

@@ -67,7 +67,12 @@ fn describe_caller(approval: &Approval, state: &RunState) -> String {
         Some(child) => format!("{who} ▸ {child}"),
         None => who.to_owned(),
     };
-    let execution = state.execution.as_ref();
+    // A task of the user's belongs to no step.
+    let is_users = approval
+        .child
+        .as_ref()
+        .is_some_and(|path| path.starts_with("you ▸"));
+    let execution = state.execution.as_ref().filter(|_| !is_users);
     let step = execution.and_then(|execution| execution.current.as_ref());
     let step = step.map(|step| format!("step {}", step.n));
     let n_more = state.approvals.len().saturating_sub(1);
@@ -153,7 +158,7 @@ fn add_decisions(sheet: ChoiceDialog, approval: &Approval) -> ChoiceDialog {
     }
     let n = sheet.choices.len();
     if n > 1 {
-        sheet = sheet.with_note("“…” asks next which calls it covers.");
+        sheet = sheet.with_note("“Allow …” asks next which calls it covers.");
     }
     sheet
         .with_choice(

@@ -1,7 +1,7 @@
 //! Preview of an edit for the approval dialog: files under their repository names, lines with their
 //! numbers, no git metadata.
 //!
-//! Accepts any text. It never drops a line that would be written and never replaces a path by a different
+//! Accepts any text. It never drops a line of the diff that it gets and never replaces a path by a different
 //! one.
 
 use ratatui::text::{Line, Span};

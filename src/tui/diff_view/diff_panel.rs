@@ -36,8 +36,8 @@ pub fn draw_diff_panel(
     }
     let title = state.and_then(|state| step_title(view.scope(), state));
     let waits = waiting.filter(|_| below.is_none());
-    let waits = waits.map(|sheet| sheet.title.as_str());
-    view.draw(frame, area, title.as_deref(), waits, back)
+    let waits = waits.map(ChoiceDialog::heading);
+    view.draw(frame, area, title.as_deref(), waits.as_deref(), back)
 }
 
 /// Draws the pending dialog below the diff, with the key that goes back to it.

@@ -57,6 +57,7 @@ fn draw(
         reading.compared_version(),
         reading.form,
         texts.plan_versions.len(),
+        texts.plan_version(),
     )
         .hash(&mut hasher);
     let earlier = reading
@@ -93,7 +94,7 @@ fn draw(
         let open = keymap.key_label("open", ComposerFocus::Unfocused);
         let picked = (reading.selected_line(), n_rows);
         let mut content = lay_out(text, &marks, &remarks, picked.0, picked.1, columns, &open);
-        add_version(&mut content, texts.plan_versions.len() + 1, columns);
+        add_version(&mut content, texts.plan_version(), columns);
         content
     });
     page.follow_target(at_work.map(ScrollTarget::Step));

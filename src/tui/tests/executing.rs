@@ -500,7 +500,7 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
 /// Returns the heading of a step as it is drawn.
 fn heading(screen: &mut Screen, size: (u16, u16), state: &RunState, n: u32) -> String {
     let seen = drawn(screen, size, Some(state));
-    let lead = format!("step {n}");
+    let lead = format!("Step {n}");
     let mut rows = seen.lines().map(str::trim);
     let row = rows.find(|row| row.starts_with(&lead) && row.contains('─'));
     row.unwrap_or_else(|| panic!("{seen}")).to_owned()
@@ -528,6 +528,7 @@ fn the_heading_of_the_current_step_shows_its_stages_and_one_that_is_over_its_tim
     begin_step(&mut screen, 7);
     let time = settings().local_clock().time_with_minutes(NOW);
     let six = heading(&mut screen, (120, 40), &state, 6);
+    assert!(six.starts_with("Step 6 of 10: change file6.txt"), "{six}");
     assert!(six.ends_with(&time), "{six}");
     let fixing = heading(&mut screen, (120, 40), &state, 7);
     let stages = "● agent fixes › check › tests › commit › record";

@@ -6,8 +6,9 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::block_content::{BlockContent, FactTone};
 use super::read_fold::ReadFold;
-use super::transcript_block::{BlockAuthor, BlockContent, FactTone, FoldState};
+use super::transcript_block::{BlockAuthor, FoldState};
 use crate::domain::event_wording::DetailLine;
 use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;

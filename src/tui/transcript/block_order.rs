@@ -4,8 +4,9 @@
 //! Pieces of a text do not pass through the log, so they can arrive before the event of an earlier thought.
 
 use super::ChatTranscript;
+use super::block_content::{BlockContent, FactTone};
 use super::block_layout::BlockVisibility;
-use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 
 impl ChatTranscript {
     /// Appends a block, or inserts it before the text that its author (or the role it is about) is still

@@ -3,8 +3,9 @@
 //! Block numbers never change, so the selection stays on its block.
 
 use super::ChatTranscript;
+use super::block_content::BlockContent;
 use super::tool_call_card::TruncatedToolCall;
-use super::transcript_block::{BlockAuthor, BlockContent};
+use super::transcript_block::BlockAuthor;
 use super::transcript_scroll::TranscriptScrollPosition;
 use crate::domain::ids::DiscussionId;
 

@@ -4,7 +4,8 @@
 //! from the session's files.
 
 use super::ChatTranscript;
-use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use super::block_content::{BlockContent, FactTone};
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::{RequestId, SessionId, UnixMillis};
 use crate::domain::session::{ChildMessage, MessageRole};

@@ -3,7 +3,8 @@
 
 use ratatui::text::{Line, Span};
 
-use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use super::block_content::BlockContent;
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use super::{ChatTranscript, event_blocks};
 use crate::domain::discussion::{DiscussionEvent, DiscussionOutcome, SpeechPart};
 use crate::domain::event::Event;

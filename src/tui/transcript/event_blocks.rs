@@ -3,10 +3,11 @@
 //! Only new blocks are created here; other modules update blocks, for finished tool calls and texts.
 
 use super::ChatTranscript;
+use super::block_content::{BlockContent, FactTone};
 use super::block_layout::tone_sign;
 use super::stage_divider::StageDivider;
 use super::tool_call_card::ToolCallCard;
-use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::event_wording::{
     EventSpeaker, EventTone, EventWording, word_activity, word_event,

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use super::block_content::{BlockContent, FactTone};
 use super::tool_call_card::ToolCallOutcome;
-use super::transcript_block::{BlockContent, FactTone, TranscriptBlock};
+use super::transcript_block::TranscriptBlock;
 use super::{ChatTranscript, event_blocks, transcript_columns};
 use crate::domain::event::{Approval, Event};
 use crate::domain::event_wording::word_task_end;

@@ -6,7 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::ChatTranscript;
-use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use super::block_content::BlockContent;
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::ids::RunId;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::CommitSize;

@@ -4,7 +4,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::ChatTranscript;
-use super::transcript_block::{BlockContent, TranscriptBlock};
+use super::block_content::BlockContent;
+use super::transcript_block::TranscriptBlock;
 use crate::domain::ids::UnixMillis;
 use crate::tui::labels::LocalClock;
 use crate::tui::markdown;

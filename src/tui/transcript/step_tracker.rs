@@ -2,8 +2,9 @@
 //!
 //! A step whose tests fail is not shown as done, and one that changed nothing is not shown as a success.
 
+use super::block_content::{BlockContent, FactTone};
 use super::stage_divider::StageDivider;
-use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use super::{ChatTranscript, event_blocks};
 use crate::domain::event::Event;
 use crate::domain::plan::Plan;
@@ -93,7 +94,7 @@ impl StepTracker {
             (Some((_, text)), _) => format!("Step {n} of {}: {text}", self.step_texts.len()),
             // The executor's summary after all steps.
             (None, 0) => "Summary".to_owned(),
-            (None, _) => format!("step {n}"),
+            (None, _) => format!("Step {n}"),
         }
     }
 
@@ -126,6 +127,13 @@ impl StepTracker {
 }
 
 impl ChatTranscript {
+    /// Takes the steps from a plan where no event has told them: of a resumed run only the last events are here.
+    pub fn set_missing_steps(&mut self, plan: &Plan) {
+        if self.steps.step_texts.is_empty() {
+            self.steps.set_plan(plan);
+        }
+    }
+
     /// Adds what a check of a step found. Once the step is done, one line replaces the good facts, each in its short
     /// form.
     pub(super) fn append_step_check(&mut self, event: &Event, short: String) {

@@ -2,8 +2,9 @@
 //! not from the files.
 
 use super::ChatTranscript;
+use super::block_content::BlockContent;
 use super::tool_call_card::{ToolCallCard, ToolCallOutcome, ToolFileChange};
-use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::{PathChange, ToolStatus};
 use crate::domain::ids::SessionId;
 use crate::domain::task_patch::TaskPatch;

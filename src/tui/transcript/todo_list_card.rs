@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::ChatTranscript;
-use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use super::block_content::BlockContent;
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::ids::SessionId;
 use crate::domain::todo_list::TodoList;
 use crate::tui::text_wrap::clean_for_display;

@@ -2,6 +2,7 @@
 
 use ratatui::text::Line;
 
+use super::block_content::{BlockContent, FactTone, MAX_BLOCK_BYTES};
 use super::block_layout::{self, BlockHeading, BlockLayout, BlockLayoutOptions, BlockVisibility};
 use super::discussion_card::DiscussionCard;
 use super::read_fold::ReadFold;
@@ -11,14 +12,9 @@ use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{ToolCallCard, ToolCallOutcome};
 use super::transcript_news::PrintedPart;
 use crate::domain::discussion::DiscussionEvent;
-use crate::domain::event_wording::DetailLine;
 use crate::domain::turn::Role;
-use crate::text::truncate;
 use crate::tui::labels::LocalClock;
-use crate::tui::text_wrap::{clean_for_display, to_drawable};
-
-/// How many bytes of a block are shown; the session's file has the full text.
-const MAX_BLOCK_BYTES: usize = 256 << 10;
+use crate::tui::text_wrap::to_drawable;
 
 /// The author of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,55 +50,6 @@ pub enum FoldState {
     Open,
 }
 
-/// The content of a block; all texts are cleaned for display.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BlockContent {
-    Message {
-        text: String,
-    },
-    /// A text that is still being received.
-    Provisional {
-        /// The CLI's id of the text.
-        item: String,
-        /// The text so far.
-        text: String,
-    },
-    Thinking {
-        text: String,
-    },
-    Tool(ToolCallCard),
-    Discussion(DiscussionCard),
-    Todos(TodoListCard),
-    RunSummary(RunSummaryCard),
-    /// A dimmed line of the program.
-    Notice {
-        text: String,
-    },
-    /// A fact that the program checked, or that changed the run.
-    Fact {
-        text: String,
-        /// Whether the fact is good or bad.
-        tone: FactTone,
-        /// Lines below the text that are always shown, such as the findings of a review; often empty.
-        list: Vec<DetailLine>,
-        /// Details that are shown when the block is open; often empty.
-        more: String,
-    },
-    Divider(StageDivider),
-}
-
-/// How a fact is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FactTone {
-    Plain,
-    Good,
-    Bad,
-    /// Neither an effect nor a problem.
-    NoEffect,
-    /// The user was asked; a question that is still open has a dialog.
-    Question,
-}
-
 /// A block of the stream, with its layout cache.
 #[derive(Debug)]
 pub struct TranscriptBlock {
@@ -130,92 +77,6 @@ pub struct TranscriptBlock {
     /// The user's choice, if the block can be folded.
     own_fold: Option<FoldState>,
     layout: BlockLayout,
-}
-
-impl BlockContent {
-    /// Creates a finished text.
-    pub fn message(text: &str) -> Self {
-        // Line breaks before the first line are not part of the message.
-        Self::Message {
-            text: truncate_text(text.trim_start_matches(['\n', '\r'])),
-        }
-    }
-
-    /// Creates the start of a text that is being received; the text is already cleaned.
-    pub fn provisional(item: &str, text: String) -> Self {
-        Self::Provisional {
-            item: item.to_owned(),
-            text: to_drawable(text),
-        }
-    }
-
-    /// Creates a dimmed line of the program.
-    pub fn notice(text: &str) -> Self {
-        Self::Notice {
-            text: truncate_text(text),
-        }
-    }
-
-    /// Creates a fact without details.
-    pub fn fact(tone: FactTone, text: &str) -> Self {
-        Self::fact_with_detail(tone, text, "")
-    }
-
-    /// Creates a fact with details.
-    pub fn fact_with_detail(tone: FactTone, text: &str, more: &str) -> Self {
-        Self::Fact {
-            text: truncate_text(text),
-            tone,
-            list: Vec::new(),
-            more: truncate_text(more),
-        }
-    }
-
-    /// Creates a fact with a list below it.
-    pub fn fact_with_list(tone: FactTone, text: &str, list: &[DetailLine]) -> Self {
-        let clean = |line: &DetailLine| DetailLine {
-            text: truncate_text(&line.text),
-            ..line.clone()
-        };
-        Self::Fact {
-            text: truncate_text(text),
-            tone,
-            list: list.iter().map(clean).collect(),
-            more: String::new(),
-        }
-    }
-}
-
-impl BlockContent {
-    /// Returns all of its text, for the clipboard.
-    pub fn to_text(&self) -> String {
-        match self {
-            Self::Message { text }
-            | Self::Provisional { text, .. }
-            | Self::Thinking { text }
-            | Self::Notice { text } => text.clone(),
-            Self::Divider(divider) => divider.text.clone(),
-            Self::Fact {
-                text, list, more, ..
-            } => {
-                let list: String = list.iter().map(|line| format!("{line}\n")).collect();
-                format!("{text}\n{list}{more}").trim_end().to_owned()
-            }
-            Self::Tool(card) => card.to_text(),
-            Self::Discussion(talk) => talk.to_text(),
-            Self::Todos(told) => told.text.clone(),
-            Self::RunSummary(ending) => ending.to_text(),
-        }
-    }
-}
-
-fn truncate_text(text: &str) -> String {
-    let text = clean_for_display(text.trim_end());
-    if text.len() <= MAX_BLOCK_BYTES {
-        return text;
-    }
-    let kept = truncate::to_bytes(&text, MAX_BLOCK_BYTES);
-    format!("{kept}\n[cut: the text has {} bytes]", text.len())
 }
 
 impl TranscriptBlock {

@@ -4,7 +4,8 @@
 //! does not matter where later blocks are inserted.
 
 use super::ChatTranscript;
-use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use super::block_content::{BlockContent, FactTone};
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::text::pluralize;
 use crate::tui::markdown;
 

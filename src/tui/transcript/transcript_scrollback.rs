@@ -3,7 +3,8 @@
 //! Blocks are numbered by the event that created them; the caller reads the log.
 
 use super::ChatTranscript;
-use super::transcript_block::{BlockContent, TranscriptBlock};
+use super::block_content::BlockContent;
+use super::transcript_block::TranscriptBlock;
 use super::transcript_news::PrintedPart;
 use super::transcript_scroll::TranscriptScrollPosition;
 use super::turn_tracker::TurnCorrections;

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use super::block_content::BlockContent;
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::Event;
 use crate::domain::event_wording::describe_version;
 use crate::domain::ids::UnixMillis;

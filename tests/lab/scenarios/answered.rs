@@ -51,7 +51,7 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     let mut seat = world.execute_on_the_screen(&name);
     let shot = |what: &str| format!("{name}-{what}");
     seat.see(&shot("push"), &["Allow this command?", PUSH, "Allow once"]);
-    let gone = |text: &str, what: &str| !text.contains(&format!("▌  {what}"));
+    let gone = |text: &str, what: &str| !text.contains(&format!("▌   {what}"));
     seat.press("y", |text| gone(text, PUSH));
     let screen = seat.see(&shot("delete"), &["Allow ", DELETE, "Deny and say why"]);
     assert!(!screen.contains("Always allow here"), "{screen}");

@@ -108,21 +108,21 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
     terminal.type_keys("y");
     // The tool and what it is about, exactly, and what is offered: once, for longer, no. The chat names the call before
     // the dialog is there.
-    terminal.wait_for("Allow this command? · planner");
-    terminal.wait_for("▌  touch one");
+    terminal.wait_for("Allow this command?");
+    terminal.wait_for("▌   touch one");
     for choice in ["Allow once", "Allow in this run", "Deny"] {
         terminal.wait_for(choice);
     }
     let is_there = |name: &str| world.repository().join(name).exists();
     assert!(!is_there("one"));
     terminal.type_keys("y");
-    terminal.wait_for("▌  touch two");
+    terminal.wait_for("▌   touch two");
     assert!(is_there("one") && !is_there("two"));
     terminal.type_keys("r");
     terminal.wait_for("What do you allow for this run?");
     terminal.type_keys("e");
     // The same call again is not asked about; the next one is.
-    terminal.wait_for("▌  touch three");
+    terminal.wait_for("▌   touch three");
     assert!(is_there("two"));
     refuse_with_words(&mut terminal);
     assert!(!is_there("three"));

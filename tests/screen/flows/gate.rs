@@ -147,6 +147,9 @@ fn s_in_a_turn_ends_it_and_goes_back_to_the_goal() {
     );
     let mut terminal = begin(&world, &config);
     wait_for_turns(&world, &mut terminal, 2);
+    // The agent begins this turn's script again if it is ended before it read its prompt.
+    let waits = format!("cat {}", fifo.display());
+    terminal.wait("the command", |_| crate::demo::n_agents(&waits) > 0);
     terminal.type_keys("s");
     terminal.wait_for("Stop and return to the goal?");
     // A stray Enter stops nothing.
@@ -160,7 +163,6 @@ fn s_in_a_turn_ends_it_and_goes_back_to_the_goal() {
     let now = state(&world);
     assert_eq!(now["phase"], "REFINE_GOAL");
     assert!(now["running"].is_null(), "{now}");
-    let waits = format!("cat {}", fifo.display());
     terminal.wait("the command's end", |_| crate::demo::n_agents(&waits) == 0);
     // Nothing was written, and the same goal leads to a plan, once its turn is released: who stopped has the gate.
     assert!(!world.repository().join(".agent-collab/plan.md").exists());
