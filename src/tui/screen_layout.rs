@@ -149,11 +149,7 @@ impl Screen {
             && sheet
                 .as_ref()
                 .is_some_and(|sheet| sheet.origin == DialogOrigin::Run);
-        if let Some(plan) = state.and_then(|state| state.plan.as_ref()) {
-            self.tabs.chat.transcript.set_missing_steps(&plan.plan);
-        }
-        let trail = state.and_then(StepTrail::of_run);
-        self.tabs.chat.transcript.show_step_trail(trail);
+        self.show_steps(state);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
@@ -182,6 +178,15 @@ impl Screen {
         self.draw_sidebar(frame, sidebar, state, now);
         self.draw_frames(frame, sidebar);
         self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    /// Tells the chat what its headings of steps show.
+    fn show_steps(&mut self, state: Option<&RunState>) {
+        let transcript = &mut self.tabs.chat.transcript;
+        if let Some(plan) = state.and_then(|state| state.plan.as_ref()) {
+            transcript.set_missing_steps(&plan.plan);
+        }
+        transcript.show_step_trail(state.and_then(StepTrail::of_run));
     }
 
     /// Draws the sidebar if it has a place.
