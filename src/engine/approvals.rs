@@ -211,7 +211,7 @@ impl ApprovalRequests {
         Ok(())
     }
 
-    /// Returns a pending call exactly as it was made; `None` if it is no longer pending.
+    /// Returns a pending call as it was made, an edit with its diff; `None` if it is no longer pending.
     pub(super) fn pending_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
         let (_, pending) = self.pending.approval(request)?;
         Some(&pending.detail)

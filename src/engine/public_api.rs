@@ -22,7 +22,7 @@ use super::subagents::{self, ChildDeletionError, TaskRequest, TaskStartError};
 use super::{ApprovalDecisionResult, ApprovalDetail, Engine, EngineError};
 
 impl Engine {
-    /// Returns a pending call exactly as it was made; `None` if it is no longer pending.
+    /// Returns a pending call as it was made, an edit with its diff; `None` if it is no longer pending.
     pub fn pending_approval_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
         self.approvals.pending_detail(request)
     }

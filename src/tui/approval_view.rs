@@ -3,7 +3,8 @@
 
 use crate::text::TextCleaner;
 
-/// The first pending call, exactly as the agent made it; safe to draw, with invisible characters made visible.
+/// The first pending call as the agent made it, an edit with its diff against the file; safe to draw, with invisible
+/// characters made visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExactCall {
     /// The number of the call in its approval.

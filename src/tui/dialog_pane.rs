@@ -37,7 +37,7 @@ pub struct DialogPane {
     pub instructions: Option<Vec<(String, String)>>,
     pub prompt_preview: Option<PromptPreview>,
     pub prompt_history: PromptHistory,
-    /// The first pending call, exactly as the agent made it.
+    /// The first pending call as the agent made it, an edit with its diff against the file.
     pub exact_call: Option<ExactCall>,
     /// Since when the dialog of the last frame has been on the screen.
     pub guard: InputGuard,

@@ -69,7 +69,7 @@ pub const MAX_FINDING_COLUMNS: usize = 100;
 pub struct DialogContext<'a> {
     /// The prompt of the turn that waits at the gate.
     pub preview: Option<&'a PromptPreview>,
-    /// The first pending call, exactly as the agent made it.
+    /// The first pending call as the agent made it, an edit with its diff against the file.
     pub exact_call: Option<&'a ExactCall>,
     pub versions: &'a [ConflictVersions],
     /// The goal as the agent last proposed it.

@@ -1,6 +1,6 @@
 //! Dialog: may an agent's call run once, for longer, or not at all?
 //!
-//! It gives the reason for asking, then shows the call exactly as the agent made it. Enter denies until the
+//! It gives the reason for asking, then shows the call as the agent made it. Enter denies until the
 //! user chooses otherwise: a key that was meant for the previous dialog must not allow anything.
 
 use ratatui::style::Style;
