@@ -71,6 +71,17 @@ pub fn command_blocker(
     find_row(command).and_then(|row| (row.blocker)(&CommandContext { state, sheet }))
 }
 
+/// Returns why a slash command that still lacks its argument has no effect now; `None` if it has one.
+pub fn slash_blocker(
+    typed: &str,
+    state: Option<&RunState>,
+    sheet: Option<&ChoiceDialog>,
+) -> Option<String> {
+    let name = typed.split_whitespace().next()?;
+    let row = all_rows().find(|row| row.slash_commands().any(|slash| slash.name == name))?;
+    (row.blocker)(&CommandContext { state, sheet })
+}
+
 /// Returns whether a command has an effect now.
 pub fn is_command_available(
     command: &ScreenCommand,

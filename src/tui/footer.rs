@@ -262,7 +262,8 @@ pub fn n_rows(screen: &Screen, window: Rect) -> usize {
 
 /// Lays out a toast in at most `most` rows.
 fn toast_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<Line<'static>> {
-    let text = format!(" {word}");
+    let margin = usize::from(gutter(u16::try_from(columns).unwrap_or(u16::MAX))).max(1);
+    let text = format!("{:margin$}{word}", "");
     let in_row = |text: &str| {
         if screen.toast.with_keys.as_deref() == Some(word) {
             clickable_keys::hint_spans(text, theme::STRONG)
@@ -273,14 +274,15 @@ fn toast_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<
     if most < 2 {
         return vec![Line::from(in_row(&truncate_to_columns(&text, columns)))];
     }
-    let mut lines = wrap_spans(&in_row(&text), columns, 1);
+    let mut lines = wrap_spans(&in_row(&text), columns, margin);
     if lines.len() > most {
         let rest: Vec<String> = lines
             .drain(most - 1..)
             .map(|line| line.to_string())
             .collect();
         let rest: Vec<&str> = rest.iter().map(|line| line.trim()).collect();
-        let last = truncate_to_columns(&format!(" {}", rest.join(" ")), columns);
+        let last = format!("{:margin$}{}", "", rest.join(" "));
+        let last = truncate_to_columns(&last, columns);
         lines.push(Line::styled(last, theme::STRONG));
     }
     lines
@@ -387,9 +389,9 @@ fn view_hints(
     let others =
         others.filter(|name| !FIRST_HINTS.contains(name) && !["palette", "help"].contains(name));
     let others = others.filter(|name| !(has_completion && *name == "next-tab"));
-    // On the welcome page there is nothing to go back to.
+    // On the welcome page there is nothing to go back to, and the other tabs are empty.
     let is_welcome = screen.shows_welcome_page(state);
-    let others = others.filter(|name| !(is_welcome && *name == "leave"));
+    let others = others.filter(|name| !(is_welcome && ["leave", "next-tab"].contains(name)));
     hints.extend(others.filter_map(row_hint));
     if screen.tabs.view.focused() == TabKind::Chat && is_tab && sheet.is_none() {
         hints.extend(chat_hints(screen).into_iter().map(FooterHint::from));

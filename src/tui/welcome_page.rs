@@ -14,6 +14,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
+use super::markdown::style_code;
 use super::read_only::RunListEntry;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns, wrap_spans};
 use super::theme;
@@ -280,11 +281,7 @@ fn remedy_lines(one: &MissingRequirement, columns: usize) -> Vec<Line<'static>> 
     let what = format!("{sign}{}", to_one_line(&one.problem));
     let remedy = format!("  {}", to_one_line(&one.remedy));
     let mut lines = wrap_spans(&[Span::styled(what, style)], columns, 2);
-    lines.extend(wrap_spans(
-        &[Span::styled(remedy, theme::PLAIN)],
-        columns,
-        2,
-    ));
+    lines.extend(wrap_spans(&style_code(&remedy, theme::PLAIN), columns, 2));
     lines
 }
 
@@ -319,7 +316,7 @@ fn shorten_requirements(
     }
     if !is_whole {
         let how = truncate_to_columns("  Run `agent-collab doctor` to see what to do", columns);
-        lines.push(Line::styled(how, theme::QUIET));
+        lines.extend(wrap_spans(&style_code(&how, theme::QUIET), columns, 2));
     }
     lines.truncate(rows);
     lines

@@ -11,10 +11,8 @@ pub(super) const VERSION_PROBE: VersionProbe = VersionProbe {
     oldest: CliVersion::new(2, 1, 330),
     // The version is named because with Node 20 a bare install brings an older one.
     install: "npm install -g @anthropic-ai/claude-code@2.1.330",
-    install_note: Some(
-        "include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, \
-         because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)",
-    ),
+    // Newer ones ask for Node 22, although 2.1.330 is a native program and runs without it.
+    install_note: Some("keep `@2.1.330` in it: npm on Node 20 would choose 2.1.197"),
     capabilities: CliCapabilities::with_all_features,
     login: LoginProbe {
         args: &["auth", "status"],
@@ -78,7 +76,7 @@ mod tests {
     fn the_version_that_node_20_brings_is_refused_with_the_exact_remedy() {
         insta::assert_snapshot!(check("2.1.197 (Claude Code)"), @r#"
         claude 2.1.197 is too old, 2.1.330 or newer is needed
-        hint: install a newer one with `npm install -g @anthropic-ai/claude-code@2.1.330`; include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)
+        hint: install a newer one with `npm install -g @anthropic-ai/claude-code@2.1.330`; keep `@2.1.330` in it: npm on Node 20 would choose 2.1.197
         "#);
     }
 
@@ -86,11 +84,11 @@ mod tests {
     fn output_without_a_version_is_refused() {
         insta::assert_snapshot!(check("bash: claude: cannot execute"), @r#"
         claude did not print its version: bash: claude: cannot execute
-        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)
+        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; keep `@2.1.330` in it: npm on Node 20 would choose 2.1.197
         "#);
         insta::assert_snapshot!(check(""), @r#"
         claude did not print its version: it printed nothing
-        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)
+        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; keep `@2.1.330` in it: npm on Node 20 would choose 2.1.197
         "#);
     }
 }

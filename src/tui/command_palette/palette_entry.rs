@@ -6,7 +6,7 @@ use crate::domain::run::RunState;
 use crate::tui::appearance::ScreenAppearance;
 use crate::tui::command;
 use crate::tui::command_table::{
-    CommandRow, SlashArgument, SlashCommand, command_blocker, parse_slash_command,
+    CommandRow, SlashArgument, SlashCommand, command_blocker, parse_slash_command, slash_blocker,
 };
 use crate::tui::composer_pane::ComposerPane;
 use crate::tui::dialog::ChoiceDialog;
@@ -154,10 +154,7 @@ impl PaletteAction {
     ) -> Option<String> {
         match self {
             Self::Command(command) => command_blocker(command, state, sheet),
-            Self::FillComposer(text) => {
-                let command = parse_slash_command(&format!("{text} 1")).ok()?;
-                command_blocker(&command, state, sheet)
-            }
+            Self::FillComposer(text) => slash_blocker(text, state, sheet),
         }
     }
 }

@@ -22,6 +22,8 @@ pub struct DiffLineMap {
     files: Vec<Option<usize>>,
     /// The name of the file, if there is only one.
     only_file: Option<String>,
+    /// Whether the only file is new or deleted, so that all its lines are of one side.
+    has_one_side: bool,
     /// Width of the largest line number, in columns.
     digits: usize,
 }
@@ -77,6 +79,9 @@ impl DiffLineMap {
             map.numbers.fill((None, None));
             map.digits = 0;
         }
+        let numbers = || map.numbers.iter();
+        map.has_one_side =
+            numbers().all(|(old, _)| old.is_none()) || numbers().all(|(_, new)| new.is_none());
         map
     }
 }
@@ -126,7 +131,7 @@ impl DiffLineMap {
             return Vec::new();
         };
         match self.diff_row(patch, n) {
-            Some(row) => row.lay_out(self.layout(columns, ShownNumbers::Fitting)),
+            Some(row) => row.lay_out(self.layout(columns, self.fitting_numbers())),
             None if line.kind == DiffLineKind::Hunk => vec![hunk_line(&line.text, columns)],
             None => {
                 let style = match line.kind {
@@ -167,6 +172,14 @@ impl DiffLineMap {
         let cells = [cell(old, true), cell(new, false)];
         text_comparison::push_column_lines(&mut lines, cells, each, &separator);
         lines
+    }
+
+    fn fitting_numbers(&self) -> ShownNumbers {
+        if self.has_one_side {
+            ShownNumbers::One
+        } else {
+            ShownNumbers::Fitting
+        }
     }
 
     fn layout(&self, columns: usize, shown_numbers: ShownNumbers) -> RowLayout {

@@ -98,7 +98,7 @@ fn lay_out_tabs(
         for (text, style) in [
             (gap, theme::PLAIN),
             (before, style),
-            (&key, theme::KEY),
+            (&key, style.patch(theme::KEY)),
             (&name, style),
             (after, after_style),
         ] {

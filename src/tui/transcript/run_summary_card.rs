@@ -79,7 +79,7 @@ impl RunResultRow {
     }
 
     /// Renders it without its size.
-    fn lines(&self, columns: usize) -> Vec<Line<'static>> {
+    fn lines(&self, columns: usize, titles: CommitTitles) -> Vec<Line<'static>> {
         // Where all is well, the sign says so, and the text is as any other.
         let (sign, rest, rest_style) = match self.text.strip_prefix(GOOD_SIGN) {
             Some(rest) => (GOOD_SIGN, rest, theme::PLAIN),
@@ -87,8 +87,19 @@ impl RunResultRow {
         };
         let mut spans = vec![Span::styled(sign, self.style)];
         spans.extend(style_code(rest, rest_style));
-        wrap_spans(&spans, columns, 2)
+        match titles {
+            CommitTitles::Cut if self.size.is_some() => wrap_spans_to_rows(&spans, columns, 2, 1),
+            CommitTitles::Cut | CommitTitles::Whole => wrap_spans(&spans, columns, 2),
+        }
     }
+}
+
+/// Whether the rows of commits take more than a row each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CommitTitles {
+    Whole,
+    /// A title that takes more than its row is cut.
+    Cut,
 }
 
 /// A key and what it does.
@@ -263,10 +274,13 @@ impl RunSummaryCard {
         let inner = columns - LEAD_COLUMNS - 1;
         // A blank line above it where there is room, a heading, and a blank row of the panel.
         let n_blanks = usize::from(self.max_rows >= LOW_WINDOW_ROWS);
-        let lines = drop_low_ranks(
-            self.ranked_lines(inner),
-            self.max_rows.saturating_sub(2 + n_blanks).max(2),
-        );
+        let most = self.max_rows.saturating_sub(2 + n_blanks).max(2);
+        let mut parts = self.ranked_lines(inner, CommitTitles::Whole);
+        if count_lines(&parts) > most {
+            // The end of a commit's title is worth less than the command that merges all of them.
+            parts = self.ranked_lines(inner, CommitTitles::Cut);
+        }
+        let lines = drop_low_ranks(parts, most);
         let (head, style) = self.heading();
         let mut panel = vec![Line::default(); n_blanks];
         let heading = Line::styled(head, style.patch(theme::STRONG));
@@ -280,7 +294,7 @@ impl RunSummaryCard {
     }
 
     /// Renders each row of the result, with the size of its commit at the right end where that costs no row.
-    fn result_lines(&self, columns: usize) -> Vec<Vec<Line<'static>>> {
+    fn result_lines(&self, columns: usize, titles: CommitTitles) -> Vec<Vec<Line<'static>>> {
         let mut widths = [0; 3];
         for size in self.results.iter().filter_map(|row| row.size) {
             let cells = size_cells(size);
@@ -288,14 +302,15 @@ impl RunSummaryCard {
         }
         let size_columns = widths.iter().map(|width| SIZE_GAP + width).sum::<usize>();
         let text_columns = columns.saturating_sub(size_columns);
+        let n_rows = |row: &RunResultRow, columns| row.lines(columns, CommitTitles::Whole).len();
         let mut sized = self.results.iter().filter(|row| row.size.is_some());
         let has_sizes = text_columns >= MIN_TEXT_COLUMNS
-            && sized.all(|row| row.lines(text_columns).len() == row.lines(columns).len());
+            && sized.all(|row| n_rows(row, text_columns) == n_rows(row, columns));
         let lines = self.results.iter().map(|row| {
             let Some(size) = row.size.filter(|_| has_sizes) else {
-                return row.lines(columns);
+                return row.lines(columns, titles);
             };
-            let mut lines = row.lines(text_columns);
+            let mut lines = row.lines(text_columns, titles);
             if let Some(first) = lines.first_mut() {
                 let gap = text_columns.saturating_sub(first.width());
                 first.spans.push(Span::raw(" ".repeat(gap)));
@@ -307,7 +322,7 @@ impl RunSummaryCard {
     }
 
     /// Returns its lines, ranked by what is dropped first in a low window.
-    fn ranked_lines(&self, columns: usize) -> Vec<RankedLines> {
+    fn ranked_lines(&self, columns: usize, titles: CommitTitles) -> Vec<RankedLines> {
         let mut parts = Vec::new();
         if let Some(title) = &self.title {
             let title = style_code(title, theme::STRONG);
@@ -316,7 +331,7 @@ impl RunSummaryCard {
             parts.push((6, title.collect()));
         }
         parts.extend(
-            self.result_lines(columns)
+            self.result_lines(columns, titles)
                 .into_iter()
                 .map(|lines| (2, lines)),
         );
@@ -365,10 +380,13 @@ fn panel_line(line: Line<'static>, style: Style, columns: usize) -> Line<'static
     Line::from(spans).style(Surface::Raised.style())
 }
 
+fn count_lines(parts: &[RankedLines]) -> usize {
+    parts.iter().map(|(_, lines)| lines.len()).sum()
+}
+
 /// Returns the lines that fit; rank 0 is always kept.
 fn drop_low_ranks(mut parts: Vec<RankedLines>, most: usize) -> Vec<Line<'static>> {
-    let n_lines = |parts: &[RankedLines]| parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
-    while n_lines(&parts) > most {
+    while count_lines(&parts) > most {
         let ranks = parts.iter().map(|(rank, _)| *rank);
         match ranks.max().filter(|rank| *rank > 0) {
             // Among lines of the same rank, the last one matters least.

@@ -98,15 +98,26 @@ fn below_lines(info: &WelcomeInfo) -> (Vec<Line<'static>>, Vec<usize>) {
         lines.push(Line::default());
     }
     let n_above = lines.len();
+    let left = ready_lines(&info.ready);
     let right = if info.runs.is_empty() {
+        // With nothing beside them, the steps take the whole width.
+        let columns = if left.is_empty() {
+            usize::from(PAGE_COLUMNS)
+        } else {
+            COLUMN_COLUMNS
+        };
         let mut lines = vec![heading("How it works")];
-        lines.extend(first_step_lines(COLUMN_COLUMNS));
+        lines.extend(first_step_lines(columns));
         lines
     } else {
         run_lines(&info.runs)
     };
-    let column = usize::from(PAGE_COLUMNS) - COLUMN_COLUMNS;
-    lines.extend(join_columns(ready_lines(&info.ready), right, column));
+    if left.is_empty() {
+        lines.extend(right);
+    } else {
+        let column = usize::from(PAGE_COLUMNS) - COLUMN_COLUMNS;
+        lines.extend(join_columns(left, right, column));
+    }
     let n_runs = info.runs.len().min(MAX_LISTED_RUNS);
     let rows = (n_above + 1..=n_above + n_runs).collect();
     if info.runs.is_empty() {
