@@ -262,6 +262,9 @@ pub enum AdapterEvent {
     SessionOpened {
         /// The CLI's id of the conversation.
         external_id: String,
+        /// The model that answers, where the CLI reports it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
     },
     /// The CLI no longer has the conversation that it was asked to resume; a new one follows.
     SessionLost {

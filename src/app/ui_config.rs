@@ -269,7 +269,7 @@ mod tests {
         let global = "screen.theme = \"noord\"\n[keys]\ngoo = \"g\"\nauto = \"ctlr+a\"\n[themes.nord]\nbad = \"rde\"\n";
         insta::assert_snapshot!(check(global, ""), @r##"
         <scratch>/config/agent-collab/config.toml:1:16: unknown theme in `screen.theme`: "noord"
-          hint: did you mean "nord"? known: auto, terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, solarized-light, high-contrast, sixteen, none
+          hint: did you mean "nord"? known: auto, terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, rose-pine, solarized-light, high-contrast, sixteen, none
         <scratch>/config/agent-collab/config.toml:3:7: `keys.goo`: is not an action
           hint: did you mean "go"? see all with `agent-collab keys`
         <scratch>/config/agent-collab/config.toml:4:8: `keys.auto`: `ctlr+a` is not a key
@@ -306,7 +306,7 @@ mod tests {
           | bad =
           hint: put the value into double quotes
         <scratch>/config/agent-collab/themes/mine.toml:1:8: `themes.mine.base` is not a built-in theme: "grubox"
-          hint: did you mean "gruvbox"? known: terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, solarized-light, high-contrast, sixteen, none
+          hint: did you mean "gruvbox"? known: terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, rose-pine, solarized-light, high-contrast, sixteen, none
         <scratch>/config/agent-collab/themes/mine.toml:2:1: unknown key `themes.mine.grund`
           | grund = 1
           hint: did you mean `themes.mine.ground`?

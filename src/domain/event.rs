@@ -136,6 +136,9 @@ pub enum Event {
         role: Role,
         /// The conversation's id at the CLI.
         external_id: String,
+        /// The model that answers, where the CLI reports it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
     },
     /// The running CLI reported its version.
     #[serde(rename = "session.version")]

@@ -341,6 +341,13 @@ impl PlanThread {
             && !self.answered
     }
 
+    /// Returns whether the user said something in it that no prompt contained yet.
+    pub fn has_unsent_message(&self) -> bool {
+        let is_new = self.sent.is_none() && !self.reviewed && !self.answered && !self.is_resolved;
+        let last = self.messages().last();
+        is_new && last.is_some_and(|(author, _)| author == ThreadAuthor::User)
+    }
+
     /// Returns whether somebody said this in it, whatever the white space.
     pub fn has_message(&self, text: &str) -> bool {
         let text = collapse_white_space(text);
@@ -488,7 +495,13 @@ mod tests {
         assert!(threads.say(&note(1, "#", "and again")));
         assert_eq!(threads.all().last().unwrap().n, 4, "numbers are not reused");
         // A reply of the user opens the thread for both again.
+        let unsent = |threads: &PlanThreads| {
+            let threads = threads.all().iter();
+            numbers(threads.filter(|thread| thread.has_unsent_message()))
+        };
+        assert_eq!(unsent(&threads), [4]);
         assert!(threads.say(&reply(1, ThreadAuthor::User, "still?")));
+        assert_eq!(unsent(&threads), [1, 4]);
         assert_eq!(of(&threads), (vec![1, 2, 4], vec![1, 2, 4]));
     }
 

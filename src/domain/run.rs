@@ -503,9 +503,11 @@ impl Run {
                 user_commands::on_question_answered(state, at, *id, answer)
             }
             Event::FindingSettled { n } => review_loop::on_finding_settled(state, *n),
-            Event::SessionOpened { role, external_id } => {
-                turn_lifecycle::on_session_opened(state, *role, external_id)
-            }
+            Event::SessionOpened {
+                role,
+                external_id,
+                model,
+            } => turn_lifecycle::on_session_opened(state, *role, external_id, model.as_deref()),
             Event::SessionVersion { role, version, .. } => {
                 turn_lifecycle::on_session_version(state, *role, version)
             }

@@ -62,6 +62,9 @@ pub struct Session {
     pub moved_from: Option<String>,
     /// The version that the running CLI reported.
     pub version: Option<String>,
+    /// The model that answers, where the CLI reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// How many messages it has.
     pub n_messages: u32,
     /// The profile of the last user message, which is the session's current profile.
@@ -129,12 +132,21 @@ impl Session {
             degraded: false,
             moved_from: None,
             version: None,
+            model: None,
             n_messages: 0,
             last_user_agent: agent,
             usage: SessionUsage::default(),
             plan: Vec::new(),
             todos: TodoList::default(),
             metadata: BTreeMap::new(),
+        }
+    }
+
+    /// Returns its CLI, with the model where it is known: `codex · gpt-5.5`.
+    pub fn cli_and_model(&self) -> String {
+        match &self.model {
+            Some(model) => format!("{} · {model}", self.adapter),
+            None => self.adapter.clone(),
         }
     }
 

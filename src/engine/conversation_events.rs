@@ -121,7 +121,7 @@ impl Engine {
                 run.deltas.push(TextDelta::Child { session, text });
                 Ok(())
             }
-            (AdapterEvent::SessionOpened { external_id }, None) => {
+            (AdapterEvent::SessionOpened { external_id, .. }, None) => {
                 let external_id = agent_activity::clean_line(&external_id);
                 let known = run.child_session(session);
                 if known.and_then(|child| child.external_id.as_ref()) != Some(&external_id) {
@@ -145,8 +145,8 @@ impl Engine {
             AdapterEvent::Ready {
                 version: Some(version),
             } => record_version(run, role, &version),
-            AdapterEvent::SessionOpened { external_id } => {
-                record_session_opened(run, role, &external_id)
+            AdapterEvent::SessionOpened { external_id, model } => {
+                record_session_opened(run, role, &external_id, model.as_deref())
             }
             AdapterEvent::SessionLost { reason } => self.on_session_lost(role, &reason),
             AdapterEvent::TextDelta { item, text } => {
@@ -379,11 +379,19 @@ fn record_session_opened(
     run: &mut RunContext,
     role: Role,
     external_id: &str,
+    model: Option<&str>,
 ) -> Result<(), EngineError> {
     let external_id = agent_activity::clean_line(external_id);
-    let session = run.state().session(role);
-    if session.and_then(|session| session.external_id.as_ref()) == Some(&external_id) {
+    let model = model.map(agent_activity::clean_line);
+    let is_known = run.state().session(role).is_some_and(|session| {
+        session.external_id.as_ref() == Some(&external_id) && session.model == model
+    });
+    if is_known {
         return Ok(());
     }
-    run.record(Event::SessionOpened { role, external_id })
+    run.record(Event::SessionOpened {
+        role,
+        external_id,
+        model,
+    })
 }

@@ -137,6 +137,14 @@ impl ScreenSettings {
         }
     }
 
+    /// Sets the theme, with the surfaces that the terminal's background gives it.
+    pub(super) fn set_theme(&mut self, theme: ColorTheme) {
+        self.theme = match self.appearance.terminal_background {
+            Some(background) => theme.on_background(background),
+            None => theme,
+        };
+    }
+
     /// Derives the surfaces from the terminal's background; returns the theme that fits it: the light one for a light
     /// background, unless the user has chosen a theme.
     pub(super) fn fit_background(&mut self, background: TerminalBackground) -> ColorTheme {

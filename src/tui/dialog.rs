@@ -58,7 +58,7 @@ pub struct DialogLine {
     pub style: Style,
     kind: DialogLineKind,
     /// The tab that has this text too.
-    tab: Option<TabKind>,
+    tabs: &'static [TabKind],
 }
 
 /// What a line of a dialog's body is.
@@ -83,7 +83,7 @@ impl DialogLine {
             text: text.to_owned(),
             style,
             kind,
-            tab: None,
+            tabs: &[],
         }
     }
 }
@@ -415,16 +415,16 @@ impl ChoiceDialog {
     /// Adds a text that is also in the plan.
     #[must_use]
     pub fn with_plan_text(self, text: &str, style: Style) -> Self {
-        self.with_text_of_tab(TabKind::Plan, text, style)
+        self.with_text_of_tabs(&[TabKind::Plan], text, style)
     }
 
-    /// Adds a text that also stands in a tab.
+    /// Adds a text that also stands in each of these tabs.
     #[must_use]
-    pub fn with_text_of_tab(mut self, tab: TabKind, text: &str, style: Style) -> Self {
+    pub fn with_text_of_tabs(mut self, tabs: &'static [TabKind], text: &str, style: Style) -> Self {
         let n_before = self.body.len();
         self = self.with_text(text, style);
         for line in self.body.iter_mut().skip(n_before) {
-            line.tab = Some(tab);
+            line.tabs = tabs;
         }
         self
     }
@@ -432,14 +432,14 @@ impl ChoiceDialog {
     /// Removes the lines that also stand in a tab, for when it is visible.
     #[must_use]
     pub fn without_text_of_tab(mut self, tab: TabKind) -> Self {
-        self.body.retain(|line| line.tab != Some(tab));
+        self.body.retain(|line| !line.tabs.contains(&tab));
         self
     }
 
     /// Removes the first line that also stands in a tab, and those that follow it without a gap.
     #[must_use]
     pub fn without_first_text_of_tab(mut self, tab: TabKind) -> Self {
-        let is_of_tab = |line: &DialogLine| line.tab == Some(tab);
+        let is_of_tab = |line: &DialogLine| line.tabs.contains(&tab);
         if let Some(first) = self.body.iter().position(is_of_tab) {
             let lines = self.body.iter().skip(first);
             let n_lines = lines.take_while(|line| is_of_tab(line)).count();
@@ -451,7 +451,7 @@ impl ChoiceDialog {
     /// Returns the texts that also stand in a tab.
     pub fn texts_of_tab(&self, tab: TabKind) -> impl Iterator<Item = &str> {
         let lines = self.body.iter();
-        let lines = lines.filter(move |line| line.tab == Some(tab));
+        let lines = lines.filter(move |line| line.tabs.contains(&tab));
         lines.map(|line| line.text.as_str())
     }
 

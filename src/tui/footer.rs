@@ -27,6 +27,8 @@ const MAX_TOAST_ROWS: usize = 3;
 
 /// How many hints stand before the palette's and help's.
 const MAX_VIEW_HINTS: usize = 2;
+/// How many hints a diff or a search has; the help lists all keys.
+const MAX_DIFF_HINTS: usize = 5;
 
 /// The area of each hint, and the command of its key.
 pub type FooterButtons = Vec<(Rect, ScreenCommand)>;
@@ -126,8 +128,8 @@ fn footer_hints(
     let state = state.filter(|_| screen.dialogs.unfinished_run.is_none());
     match view_context(screen) {
         Some(view @ (KeyContext::Diff | KeyContext::Find)) => {
-            let all = screen.keymap().view_hints(view);
-            all.into_iter().map(FooterHint::from).collect()
+            let all = screen.keymap().view_hints(view).into_iter();
+            all.map(FooterHint::from).take(MAX_DIFF_HINTS).collect()
         }
         Some(KeyContext::Board) => {
             let all = screen.board_hints(state);

@@ -13,7 +13,9 @@ use super::command_table::{is_safe_in_overlay, works_in_view};
 use super::composer::ComposerKeyResult;
 use super::composer_submit::SEND_FIRST;
 use super::composer_submit::SubmitOutcome;
-use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, EmptyComposerEnter};
+use super::dialog::{
+    ChoiceAction, ChoiceDialog, ComposerDraft, DialogFocus, DialogWeight, EmptyComposerEnter,
+};
 use super::input_guard::unseen_dialog_reason;
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
@@ -126,6 +128,11 @@ impl Screen {
         {
             return Vec::new();
         }
+        if self.composer.editor.is_empty()
+            && let Some(actions) = self.on_choice_arrow(key, state)
+        {
+            return actions;
+        }
         match self.composer.editor.on_key(key) {
             ComposerKeyResult::Edited => self.update_completion(state),
             ComposerKeyResult::Full => self.show_toast(&composer_submit::describe_too_large(None)),
@@ -137,6 +144,22 @@ impl Screen {
                 SubmitOutcome::StaysInComposer(why) => self.show_toast(&why),
             },
         }
+    }
+
+    /// Selects another choice of a dialog that Enter in the empty composer answers, where its choices stand side by side;
+    /// there the arrow has no use in the composer. `None` for any other key.
+    fn on_choice_arrow(&mut self, key: KeyEvent, state: Option<&RunState>) -> Option<Vec<Action>> {
+        let is_arrow = matches!(key.code, KeyCode::Left | KeyCode::Right);
+        let to = list_index::button_move(key).filter(|_| is_arrow)?;
+        let sheet = self.pending_dialog(state)?;
+        let chosen = self.dialogs.chosen_choice(&sheet);
+        let focus = self.composer.dialog_focus(&sheet, chosen);
+        if !matches!(focus, DialogFocus::EnterOnly(_)) || !self.hit_areas.has_buttons() {
+            return None;
+        }
+        let n_shown = self.hit_areas.choices.len();
+        let next = list_index::step_index(to, chosen, sheet.choices.len(), n_shown);
+        Some(self.point_at_choice(&sheet, next))
     }
 
     /// Enter in an empty composer goes to the dialog, or carries out its choice if that is harmless.
@@ -151,7 +174,13 @@ impl Screen {
                 .show_toast_with_keys(&format!("Write your text first, or leave with {key}"));
         }
         if sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutChoice {
-            return self.confirm_choice(sheet, state);
+            // After a turn that is sent the user may go on writing; after any other answer comes the next question.
+            let is_routine = sheet.weight == DialogWeight::Routine;
+            let actions = self.confirm_choice(sheet, state);
+            if !is_routine && !actions.is_empty() {
+                self.composer.focus = ComposerFocus::Unfocused;
+            }
+            return actions;
         }
         self.composer.focus = ComposerFocus::Unfocused;
         Vec::new()

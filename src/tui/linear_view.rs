@@ -180,10 +180,6 @@ impl Screen {
         // A view of another run comes after the program's own screen.
         if is_first && !self.is_read_only() {
             lines.extend(INTRODUCTION.map(str::to_owned));
-            lines.extend(self.settings.demo.then(|| {
-                "This is a demo: two scripted agents play codex and claude. No model is called."
-                    .to_owned()
-            }));
         }
         self.push_read_only_note(&mut lines);
         lines.append(&mut self.linear.replies);

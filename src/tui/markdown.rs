@@ -27,7 +27,30 @@ struct OpenCodeFence {
     marks: String,
     /// Its indentation, if it is inside a list.
     margin: usize,
-    language: HighlightLanguage,
+    content: FenceContent,
+}
+
+/// What stands before each row of a fence.
+const CODE_BAR: &str = "│ ";
+
+/// What a fence contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FenceContent {
+    Code(HighlightLanguage),
+    /// A document in Markdown, such as a goal or a plan, which is laid out line by line.
+    Document,
+}
+
+impl FenceContent {
+    fn from_info(info: &str) -> Self {
+        let name = info.split_whitespace().next().unwrap_or_default();
+        let is_document = name.ends_with(".md") || ["md", "markdown"].contains(&name);
+        if is_document {
+            Self::Document
+        } else {
+            Self::Code(HighlightLanguage::from_info(info))
+        }
+    }
 }
 
 impl MarkdownRenderer {
@@ -55,11 +78,16 @@ impl MarkdownRenderer {
             // The indentation of a list is not part of the code.
             let lead = line.len() - trimmed.len();
             let code = line.get(lead.min(open.margin)..).unwrap_or(trimmed);
-            let mut spans = vec![Span::styled("│ ", theme::QUIET)];
-            spans.extend(open.language.highlight_line(code, base));
-            let lead = code.len() - code.trim_start().len();
             let columns = columns.saturating_sub(open.margin);
-            let lines = continue_code_bar(wrap_spans(&spans, columns, lead + 2));
+            let lines = match open.content {
+                FenceContent::Code(language) => {
+                    let mut spans = vec![Span::styled(CODE_BAR, theme::QUIET)];
+                    spans.extend(language.highlight_line(code, base));
+                    let lead = code.len() - code.trim_start().len();
+                    continue_code_bar(wrap_spans(&spans, columns, lead + 2))
+                }
+                FenceContent::Document => document_rows(code, columns, base),
+            };
             return code_rows(lines, columns, open.margin);
         }
         if marks.len() >= 3 {
@@ -68,13 +96,13 @@ impl MarkdownRenderer {
             self.fence = Some(OpenCodeFence {
                 marks,
                 margin,
-                language: HighlightLanguage::from_info(info),
+                content: FenceContent::from_info(info),
             });
             if info.is_empty() {
                 return Vec::new();
             }
             let columns = columns.saturating_sub(margin);
-            let head = [Span::styled(format!("│ {info}"), theme::QUIET)];
+            let head = [Span::styled(format!("{CODE_BAR}{info}"), theme::QUIET)];
             let lines = continue_code_bar(wrap_spans(&head, columns, 2));
             return code_rows(lines, columns, margin);
         }
@@ -183,6 +211,16 @@ fn continue_code_bar(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 }
 
 /// Lays out a line outside of code blocks.
+/// Lays out a line of a document in a fence, behind the bar.
+fn document_rows(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
+    let rows = lay_out_prose_line(line, columns.saturating_sub(2), base).into_iter();
+    rows.map(|mut row| {
+        row.spans.insert(0, Span::styled(CODE_BAR, theme::QUIET));
+        row
+    })
+    .collect()
+}
+
 fn lay_out_prose_line(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     let trimmed = line.trim_start();
     let lead = line.len() - trimmed.len();
@@ -310,6 +348,14 @@ mod tests {
             .map(|line| line.to_string().trim_end().to_owned())
             .collect();
         assert_eq!(lines.join("|"), wanted);
+    }
+
+    #[test]
+    fn a_document_in_a_fence_is_laid_out_as_one() {
+        let text = "````goal.md\n# Sum *it*\n- `a` b\n````\nc";
+        check(text, 40, "│ goal.md|│ Sum it|│ • a b|c");
+        check("```markdown\n## A\n```", 40, "│ markdown|│ A");
+        check("```sh\n# a `b`\n```", 40, "│ sh|│ # a `b`");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::keymap::ComposerFocus;
 use super::labels;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::theme;
+use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use ratatui::text::{Line, Span};
@@ -22,7 +23,7 @@ impl Screen {
             | ComposerTarget::AfterTalking(role)
             | ComposerTarget::SteerTurn(role)
             | ComposerTarget::RetryTurn(_, role) => Some(role),
-            ComposerTarget::NextTurn(role) => role,
+            ComposerTarget::NextTurn(role) => role.or_else(|| next_role(state)),
             _ => None,
         }
     }
@@ -65,8 +66,8 @@ impl Screen {
                 theme::role_style(role),
             ));
             if let Some(session) = state.session(role) {
-                let adapter = to_one_line(&session.adapter);
-                left.push(Span::styled(format!("  {adapter}"), theme::QUIET));
+                let cli = to_one_line(&session.cli_and_model());
+                left.push(Span::styled(format!("  {cli}"), theme::QUIET));
             }
             left.push(Span::raw("   "));
         }
@@ -88,5 +89,15 @@ impl Screen {
         left.push(Span::styled(used, theme::QUIET));
         left.push(Span::styled(gate, theme::PLAIN));
         Line::from(left)
+    }
+}
+
+/// Returns the agent that has the next turn, as far as the phase tells.
+fn next_role(state: &RunState) -> Option<Role> {
+    match state.phase {
+        Phase::Review => Some(Role::Reviewer),
+        Phase::RefineGoal => Some(state.refiner),
+        Phase::WritePlan | Phase::Respond | Phase::Approved | Phase::Execute => Some(Role::Planner),
+        Phase::Init | Phase::Done | Phase::Cancelled => None,
     }
 }

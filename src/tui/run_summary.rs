@@ -68,6 +68,7 @@ impl SummaryContext<'_> {
                 self.next_step_keys(state)
             },
             merge_command: merge_command(self.settings, state).filter(|_| !is_read_only),
+            untouched: describe_untouched(state),
             max_rows: usize::MAX,
         }
     }
@@ -173,6 +174,23 @@ pub(super) fn merge_command(settings: &ScreenSettings, state: &RunState) -> Opti
         ),
         None => format!("git merge {}", to_one_line(branch)),
     })
+}
+
+/// Says which branch the commits are not on, and that they are on this machine only.
+fn describe_untouched(state: &RunState) -> Option<String> {
+    let execution = state.execution.as_ref()?;
+    count_commits(execution).checked_sub(1)?;
+    match &execution.commits {
+        CommitTarget::New {
+            from: Some(from), ..
+        } => {
+            let from = to_one_line(from);
+            Some(format!(
+                "agent-collab pushed nothing and left {from} as it was."
+            ))
+        }
+        _ => None,
+    }
 }
 
 fn count_commits(execution: &PlanExecution) -> usize {

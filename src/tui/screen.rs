@@ -55,6 +55,8 @@ use crate::domain::run::RunState;
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
 
+const DEMO_TEXT: &str = "Demo: two scripted agents play codex and claude, no model is called.";
+
 /// The view of one run: all that is drawn, and what keys and clicks do.
 #[derive(Debug)]
 pub struct Screen {
@@ -153,7 +155,10 @@ impl Screen {
         self.toast.cross_tab = notice.or(self.toast.cross_tab.take());
         self.dialogs.on_event(event);
         match event {
-            Event::RunCreated(_) => self.reset_run_state(),
+            Event::RunCreated(_) => {
+                self.reset_run_state();
+                self.introduce_demo();
+            }
             Event::GoalGiven { .. } => self.toast.text = None,
             Event::PhaseChanged { to, .. } => {
                 self.run_facts.ended_at = to.is_final().then_some(at);
@@ -408,9 +413,9 @@ impl Screen {
         self.is_dirty = false;
     }
 
-    /// Switches to another theme.
+    /// Switches to another theme, with the surfaces that the terminal's background gives it.
     pub fn on_theme(&mut self, theme: ColorTheme) {
-        self.settings.theme = theme;
+        self.settings.set_theme(theme);
         self.is_dirty = true;
     }
 
@@ -514,6 +519,20 @@ impl Screen {
 /// A new run.
 impl Screen {
     /// Drops what belongs to the previous run, because numbers of findings and lines of the plan start over.
+    /// Says at the start of a demo's run what it is and what to press.
+    fn introduce_demo(&mut self) {
+        if !self.settings.demo || self.is_read_only() {
+            return;
+        }
+        let mut text = DEMO_TEXT.to_owned();
+        // In linear mode, the introduction says how to answer.
+        if self.keymap().has_keys() {
+            let help = self.keymap().key_label("help", ComposerFocus::Unfocused);
+            text += &format!(" Enter takes the marked answer, {help} lists keys.");
+        }
+        self.tabs.chat.transcript.push_notice(&text);
+    }
+
     pub(super) fn reset_run_state(&mut self) {
         self.tabs.comments.selection = tabs::comments::FindingSelection::default();
         let form = self.tabs.plan.view.form;

@@ -292,8 +292,10 @@ impl Screen {
         state: Option<&RunState>,
     ) -> ChoiceDialog {
         let beside = self.tabs.tab_beside(window.width, &self.documents, state);
-        if [Some(self.tabs.view.shown), beside].contains(&Some(TabKind::Plan)) {
-            sheet = sheet.without_text_of_tab(TabKind::Plan);
+        for tab in [TabKind::Plan, TabKind::Comments] {
+            if [Some(self.tabs.view.shown), beside].contains(&Some(tab)) {
+                sheet = sheet.without_text_of_tab(tab);
+            }
         }
         let open = command_table::open_question(state);
         let is_told = match open {
@@ -309,7 +311,9 @@ impl Screen {
         }
         let is_gate = open.is_some_and(is_gate_question);
         // The prompt is read in Chat, where the question comes first; beside a tab that is read, the dialog drops it.
-        if reads_on == TabReading::BesideDialog && is_gate {
+        // In a high window its one row of counts stays.
+        let has_room = window.height >= HIGH_WINDOW_ROWS && !self.settings.shows_prompt;
+        if reads_on == TabReading::BesideDialog && is_gate && !has_room {
             sheet = sheet.without_details();
         }
         if self.composer.is_writing_for_dialog() && window.height < LOW_WINDOW_ROWS {

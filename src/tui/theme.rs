@@ -82,7 +82,7 @@ pub fn check_style(is_verified: bool) -> Style {
 pub fn severity_style(severity: FindingSeverity) -> Style {
     match severity {
         FindingSeverity::Blocking => BAD.add_modifier(Modifier::BOLD),
-        FindingSeverity::Major => STRONG,
+        FindingSeverity::Major => WARNING.add_modifier(Modifier::BOLD),
         FindingSeverity::Minor => PLAIN,
     }
 }

@@ -163,7 +163,9 @@ impl Screen {
             Some(Ok(())) => {}
             Some(Err(why)) => return self.show_toast(why),
             None => {
-                self.tabs.comments.selection.next_filter(state);
+                if let Some(state) = state {
+                    self.tabs.comments.selection.next_filter(state);
+                }
                 self.show_over_all(TabKind::Comments);
             }
         }

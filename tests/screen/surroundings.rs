@@ -244,7 +244,7 @@ fn a_start_says_who_is_not_logged_in_and_how_that_is_done() {
     ));
     let mut terminal = world.open(&[]);
     terminal.wait_for("You are not logged in to claude");
-    terminal.wait_for("Run `claude auth login`");
+    terminal.wait_for("Run claude auth login");
     assert!(!terminal.text().contains("logged in at codex"));
     leave(terminal);
 }

@@ -63,6 +63,7 @@ impl ClaudeAdapter {
             let external_id = init.session_id.clone();
             out.push(AdapterOutput::Event(AdapterEvent::SessionOpened {
                 external_id,
+                model: self.model.clone(),
             }));
             self.announced_conversation = Some(init.session_id);
         }

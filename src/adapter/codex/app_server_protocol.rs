@@ -145,6 +145,8 @@ pub(super) struct CodexHookInput {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ThreadOpenResponse {
     pub thread: CodexObjectId,
+    #[serde(default)]
+    pub model: Option<String>,
     pub approval_policy: Value,
     pub approvals_reviewer: Value,
     pub sandbox: CodexSandboxPolicy,

@@ -301,6 +301,7 @@ impl CodexAdapter {
             return self.fail_turn(TurnFailureKind::Refused, problem, out);
         }
         self.thread_id = Some(opened.thread.id.clone());
+        self.model.clone_from(&opened.model);
         if self.connection.state == CodexConnectionState::Handshaking {
             self.connection.state = CodexConnectionState::Ready;
             self.send_turn(out);

@@ -182,6 +182,7 @@ impl CodexAdapter {
         if let Some(external_id) = self.thread_id.clone() {
             out.push(AdapterOutput::Event(AdapterEvent::SessionOpened {
                 external_id,
+                model: self.model.clone(),
             }));
         }
     }

@@ -423,12 +423,14 @@ pub(super) fn on_session_opened(
     state: &mut RunState,
     role: Role,
     external_id: &str,
+    model: Option<&str>,
 ) -> Vec<Effect> {
     if runs_isolated_turn(state, role) {
         return Vec::new();
     }
     if let Some(session) = state.session_mut(role) {
         session.external_id = Some(external_id.to_owned());
+        session.model = model.map(str::to_owned);
     }
     Vec::new()
 }

@@ -78,6 +78,7 @@ async fn launches_of(kept: ReviewerSession, turns: &[TurnPurpose]) -> Vec<Option
     run.record(Event::SessionOpened {
         role: Role::Reviewer,
         external_id: "earlier".to_owned(),
+        model: None,
     })
     .unwrap();
     let launches = Launches::default();

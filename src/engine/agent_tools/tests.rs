@@ -130,6 +130,7 @@ async fn only_the_sessions_own_agent_has_the_tools_of_its_turn() {
             .apply_event(Event::SessionOpened {
                 role: Role::Planner,
                 external_id: "own".to_owned(),
+                model: None,
             })
             .unwrap();
         let mut given = call(&mut world, tool, json!({}), thread);

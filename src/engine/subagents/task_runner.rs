@@ -224,8 +224,10 @@ impl TaskConversation {
                 ConversationEvent::Adapter(AdapterEvent::TurnEnded(end)) => return Err(end),
                 ConversationEvent::Closed => return Err(lost()),
                 told => {
-                    if let ConversationEvent::Adapter(AdapterEvent::SessionOpened { external_id }) =
-                        &told
+                    if let ConversationEvent::Adapter(AdapterEvent::SessionOpened {
+                        external_id,
+                        ..
+                    }) = &told
                     {
                         self.external_id = Some(external_id.clone());
                     }

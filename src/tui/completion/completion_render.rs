@@ -47,7 +47,7 @@ impl CompletionList {
             (EnterEffect::SendsText, _) => "Enter sends the line · Tab inserts one".to_owned(),
             (EnterEffect::AcceptsEntry, _) => "Tab or Enter inserts one".to_owned(),
         };
-        format!("{what} · {keys} · Esc closes")
+        format!("{what}{} · {keys} · Esc closes", self.truncation_note)
     }
 
     pub(super) fn draw(
@@ -69,7 +69,7 @@ impl CompletionList {
             height,
             ..composer
         };
-        let title = format!("{}{}", self.title(enter), self.truncation_note);
+        let title = self.title(enter);
         let inner = popup::draw(frame, area, &title, theme);
         if self.rows.is_empty() {
             let note = truncate_to_columns(&self.note, usize::from(inner.width));

@@ -176,7 +176,7 @@ impl<'a> BodyText<'a> {
         Self {
             text: &line.text,
             style: line.style,
-            is_prose: line.tab.is_some(),
+            is_prose: !line.tabs.is_empty(),
             label,
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn build_dialog(
         .all(|finding| state.findings.is_in_last_review(finding));
     let add_line = |sheet: ChoiceDialog, line: &str, style| {
         if are_told_last && reason != ArbitrationReason::ResidualBlocker {
-            sheet.with_text_of_tab(TabKind::Chat, line, style)
+            sheet.with_text_of_tabs(&[TabKind::Chat], line, style)
         } else {
             sheet.with_text(line, style)
         }

@@ -195,7 +195,7 @@ fn add_review_end(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     let is_forced = state.verdict.as_ref().is_some_and(|verdict| verdict.forced);
     if let Some(end) = state.describe_review_end().filter(|_| !is_forced) {
         let text = format!("Review {end}");
-        sheet = sheet.with_text_of_tab(TabKind::Chat, &text, theme::PLAIN);
+        sheet = sheet.with_text_of_tabs(&[TabKind::Chat, TabKind::Comments], &text, theme::PLAIN);
     }
     match state.last_review().and_then(ReviewSpan::describe_unopened) {
         Some(unopened) => sheet.with_text(&capitalize(&unopened), theme::WARNING),
@@ -212,11 +212,17 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
     let mut rebutted: Vec<&Finding> = rebutted.collect();
     rebutted.sort_by_key(|finding| std::cmp::Reverse(finding.stated_severity()));
-    for (findings, what) in [
-        (residual, "residual, and passed on to the executor"),
+    // Comments folds what is rebutted.
+    for (findings, what, tabs) in [
+        (
+            residual,
+            "residual, and passed on to the executor",
+            &[TabKind::Chat, TabKind::Comments][..],
+        ),
         (
             rebutted,
             "rebutted by the planner with evidence that is true",
+            &[TabKind::Chat],
         ),
     ] {
         if findings.is_empty() {
@@ -234,7 +240,7 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
             list_names(&lines.collect::<Vec<_>>(), MAX_LISTED_FINDINGS)
         );
         sheet = if are_told_last {
-            sheet.with_text_of_tab(TabKind::Chat, &text, theme::PLAIN)
+            sheet.with_text_of_tabs(tabs, &text, theme::PLAIN)
         } else {
             sheet.with_text(&text, theme::PLAIN)
         };

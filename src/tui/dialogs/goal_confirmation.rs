@@ -8,7 +8,7 @@ use crate::domain::event::Event;
 use crate::domain::run::RunState;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter};
 use crate::tui::tabs::TabKind;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
@@ -35,11 +35,13 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
                 sheet.with_text(line.trim_start_matches('#').trim(), theme::STRONG)
             }
             // The chat has it right above, as the planner or the user wrote it.
-            true => sheet.with_text_of_tab(TabKind::Chat, &text, *style),
+            true => sheet.with_text_of_tabs(&[TabKind::Chat], &text, *style),
             false => sheet.with_text(&text, *style),
         };
     }
     sheet.full_text = Some(("The goal".to_owned(), text.clone()));
+    // The user may still be writing with the agent; nothing is sent before the goal is confirmed.
+    sheet.empty_composer_enter = EmptyComposerEnter::CarriesOutChoice;
     sheet
         .with_choice(
             'i',

@@ -48,10 +48,11 @@ pub(super) fn build_dialog(
         None => sheet.with_text("Preparing the prompt", theme::QUIET),
     };
     let is_about_plan = matches!(order.purpose, TurnPurpose::Review | TurnPurpose::Respond);
-    let unsent = state.threads.all().iter();
-    match unsent.filter(|thread| thread.is_unsent()).count() {
-        n_notes if is_about_plan && n_notes > 0 => {
-            let text = format!("With {} of yours", pluralize(n_notes, "note"));
+    let threads = state.threads.all().iter();
+    let unsent = threads.filter(|thread| thread.has_unsent_message());
+    match unsent.count() {
+        n_threads if is_about_plan && n_threads > 0 => {
+            let text = format!("With your notes in {}", pluralize(n_threads, "thread"));
             sheet = sheet.with_text(&text, theme::YOU);
         }
         _ => {}

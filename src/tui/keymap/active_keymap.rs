@@ -63,6 +63,11 @@ impl ActiveKeymap {
         Self(all_key_rows().map(|_| Vec::new()).collect())
     }
 
+    /// Returns whether any key is bound: in linear mode none is.
+    pub fn has_keys(&self) -> bool {
+        self.0.iter().any(|keys| !keys.is_empty())
+    }
+
     /// Returns the global bindings with their keys.
     pub fn table_rows(&self) -> impl Iterator<Item = (&'static CommandRow, &[KeyChord])> {
         self.all_rows()

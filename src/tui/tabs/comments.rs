@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext, TabInfo};
@@ -50,6 +50,13 @@ const COMMENTS_HINTS: TabHints = &[
     (&["discuss-finding"], "discuss"),
     (&["jump"], "its line"),
     (&["filter"], "filter"),
+];
+
+/// Further actions of the tab, which the help lists with the hints.
+const THREAD_ACTIONS: TabHints = &[
+    POINT_HINT,
+    (&["open", "note", "unnote", "jump", "changed"], "threads"),
+    (&["discuss-finding", "settle", "filter"], "findings"),
 ];
 
 impl CommentsTab {
@@ -94,6 +101,10 @@ impl SearchableView for CommentsTab {
 impl ScreenTab for CommentsTab {
     fn hints(&self) -> TabHints {
         COMMENTS_HINTS
+    }
+
+    fn actions(&self) -> TabHints {
+        THREAD_ACTIONS
     }
 
     fn is_hint_useful(&self, _label: &str, context: &TabContext<'_>) -> bool {
@@ -183,7 +194,10 @@ impl ScreenTab for CommentsTab {
     }
 
     fn cycle_filter(&mut self, context: &TabContext<'_>) -> Option<Result<(), &'static str>> {
-        self.selection.next_filter(context.state);
+        let Some(state) = context.state else {
+            return Some(Err("No run yet."));
+        };
+        self.selection.next_filter(state);
         Some(Ok(()))
     }
 
@@ -308,6 +322,14 @@ impl CommentsEntry {
     }
 }
 
+/// Returns a text in parts of one style each, without the backticks around its code.
+fn code_parts(text: &str, style: Style) -> Vec<(String, Style)> {
+    let spans = markdown::style_code(text, style).into_iter();
+    spans
+        .map(|span| (span.content.into_owned(), span.style))
+        .collect()
+}
+
 /// Draws the findings and the one that is selected.
 fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabContext<'_>) {
     let CommentsTab {
@@ -315,35 +337,50 @@ fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabConte
         selection: chosen,
     } = tab;
     let (texts, state, clock) = (context.documents, context.state, context.clock);
-    let chosen = &*chosen;
+    let mut expanded = chosen.expanded;
+    let selection = &*chosen;
     let columns = usize::from(area.width);
     let of = |form: FindingListLayout, table: ReviewTableMode| {
-        let ledger = state.map(|state| ledger_entries(state, chosen, form, table, texts, clock));
+        let ledger = state.map(|state| ledger_entries(state, selection, form, table, texts, clock));
         ledger.unwrap_or_default()
     };
-    let whole = of(FindingListLayout::Full, ReviewTableMode::Full);
+    let first = state.and_then(|state| selection.first_to_expand(state));
+    let most = of(FindingListLayout::Expanded(first), ReviewTableMode::Full);
     let mut hasher = DefaultHasher::new();
-    (columns, texts.comments.revision, chosen.selected, &whole).hash(&mut hasher);
-    (area.height, chosen.reviews_fold).hash(&mut hasher);
+    (columns, texts.comments.revision, selection.selected, &most).hash(&mut hasher);
+    (area.height, selection.reviews_fold).hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
-        let laid = lay_out(&whole, chosen, texts, columns);
         let rows = usize::from(area.height);
+        let laid = lay_out(&most, selection, texts, columns);
+        expanded = first.filter(|_| laid.lines.len() <= rows);
+        let laid = match (first, expanded) {
+            (Some(_), None) => {
+                let whole = of(FindingListLayout::Full, ReviewTableMode::Full);
+                lay_out(&whole, selection, texts, columns)
+            }
+            _ => laid,
+        };
         let (Some(state), true) = (state, laid.lines.len() > rows) else {
             return laid;
         };
         let n_verdicts = review_table::table_height(state, clock, columns);
         let table = if n_verdicts > 1 && n_verdicts * review_table::MAX_TABLE_SHARE > rows {
-            chosen.review_table_mode()
+            selection.review_table_mode()
         } else {
             ReviewTableMode::Full
         };
-        let laid = lay_out(&of(FindingListLayout::Full, table), chosen, texts, columns);
+        let laid = lay_out(
+            &of(FindingListLayout::Full, table),
+            selection,
+            texts,
+            columns,
+        );
         if laid.lines.len() > rows
-            && chosen.listed_findings(state).len() >= finding_rows::MIN_COMPACT_FINDINGS
+            && selection.listed_findings(state).len() >= finding_rows::MIN_COMPACT_FINDINGS
         {
             lay_out(
                 &of(FindingListLayout::Compact, table),
-                chosen,
+                selection,
                 texts,
                 columns,
             )
@@ -351,6 +388,7 @@ fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabConte
             laid
         }
     });
+    chosen.expanded = expanded;
     page.draw(frame, area);
 }
 
@@ -399,6 +437,8 @@ fn lay_out(
 enum FindingListLayout {
     /// Each finding with its whole history.
     Full,
+    /// The same, with the details of one finding that the user did not open.
+    Expanded(Option<u32>),
     /// One row per finding, except the selected and the open ones.
     Compact,
 }
@@ -456,20 +496,23 @@ fn add_findings(
             ));
         }
         let n = finding.remark.n;
-        let is_whole = chosen.selected.or(first) == Some(ScrollTarget::Finding(n))
-            || chosen.is_open(n, texts.evidence.get(&n));
+        let is_open = chosen.is_open(n, texts.evidence.get(&n))
+            || form == FindingListLayout::Expanded(Some(n));
+        let is_whole = is_open || chosen.selected.or(first) == Some(ScrollTarget::Finding(n));
         if form == FindingListLayout::Compact && !is_whole {
             entries.push(finding_rows::finding_row(finding));
             continue;
         }
-        if form == FindingListLayout::Full {
+        if form != FindingListLayout::Compact {
             entries.push(CommentsEntry::new("", theme::PLAIN));
         }
         let talk = state
             .discussions
             .iter()
             .rfind(|each| each.order.finding == Some(finding.remark.n));
-        entries.extend(finding_entry::finding_entries(finding, chosen, texts, talk));
+        entries.extend(finding_entry::finding_entries(
+            finding, is_open, texts, talk,
+        ));
         entries.extend(thread_entries::finding_messages(state, n));
     }
     if let Some((n_before, SettledFindingsFold::Folded)) = row {
@@ -480,15 +523,12 @@ fn add_findings(
         ));
     }
     if entries.len() == n_before {
-        let text = format!(
-            "None of them is among {}. Press = for others.",
-            filter.label()
-        );
+        let text = format!("No finding is {}. Press = for others.", filter.label());
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
 }
 
-/// Returns the line that counts the findings and names the filter.
+/// Returns the line that counts the findings and names the filters, that of the list underlined.
 fn count_entry(state: &RunState, filter: FindingFilter) -> CommentsEntry {
     let n_open = state.findings.open().count();
     let all = pluralize(state.findings.all().len(), "finding");
@@ -496,12 +536,23 @@ fn count_entry(state: &RunState, filter: FindingFilter) -> CommentsEntry {
         0 => String::new(),
         n => format!(", {n} residual"),
     };
-    let listed = match filter {
-        FindingFilter::All => String::new(),
-        filter => format!(" · listed: {}", filter.label()),
-    };
     let counts = format!("{n_open} of {all} open{residual}");
-    CommentsEntry::from_parts(vec![(counts, theme::STRONG), (listed, theme::QUIET)], 2)
+    let mut parts = vec![(counts, theme::STRONG), ("  ".to_owned(), theme::PLAIN)];
+    for other in FindingFilter::useful(state) {
+        let style = if other == filter {
+            theme::STRONG.add_modifier(Modifier::UNDERLINED)
+        } else {
+            theme::QUIET
+        };
+        parts.extend([
+            ("  ".to_owned(), theme::PLAIN),
+            (other.label().to_owned(), style),
+        ]);
+    }
+    CommentsEntry {
+        is_single_row: true,
+        ..CommentsEntry::from_parts(parts, 2)
+    }
 }
 
 /// Describes what a new finding must be to hold the plan up in the present or next review; `None` before the first

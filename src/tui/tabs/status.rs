@@ -279,6 +279,10 @@ fn session_rows(
         Some(version) => version_label(&session.adapter, version),
         None => format!("{}, version not known yet", session.adapter),
     };
+    let cli = match &session.model {
+        Some(model) => format!("{cli} · {model}"),
+        None => cli,
+    };
     let mut rows = vec![plain_row("CLI", &cli)];
     let all = state.course.role_usage(role);
     let used = if all.input_tokens > 0 {

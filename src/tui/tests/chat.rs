@@ -862,3 +862,26 @@ fn files_of_the_repository_are_named_from_its_root() {
     let seen = drawn(&mut screen, (80, 24), Some(&reviewing()));
     assert_eq!(seen.matches("Edit calc.py").count(), 2, "{seen}");
 }
+
+#[test]
+fn a_demo_says_in_one_line_what_it_is_and_what_to_press() {
+    let demo = |appearance: crate::tui::ScreenAppearance| {
+        let mut screen = Screen::new(crate::tui::ScreenSettings {
+            demo: true,
+            appearance,
+            ..settings()
+        });
+        screen.on_event(UnixMillis(0), &Event::RunCreated(Box::new(created())));
+        drawn(&mut screen, (120, 40), Some(&state(Phase::RefineGoal)))
+    };
+    let with_keys = crate::tui::ScreenAppearance::default();
+    let seen = demo(with_keys.clone());
+    let line = "Demo: two scripted agents play codex and claude, no model is called.";
+    assert!(seen.contains(line), "{seen}");
+    assert!(seen.contains("Enter takes the marked answer"), "{seen}");
+    let seen = demo(with_keys.for_lines());
+    assert!(
+        seen.contains(line) && !seen.contains("Enter takes"),
+        "{seen}"
+    );
+}

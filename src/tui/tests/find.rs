@@ -97,7 +97,10 @@ fn what_a_finding_holds_opens_for_what_is_looked_for() {
         comments: Some("# Review\n\n1. [blocking] an empty list is not said to give 0\n   Seen in calc.py, line 7: **total**\n".to_owned()),
         ..super::world::documents()
     });
+    // The first open finding shows what it holds until it is folded.
     press(&mut screen, Some(&state), &["3"]);
+    assert!(drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
+    press(&mut screen, Some(&state), &[".", " "]);
     assert!(!drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
     press(&mut screen, Some(&state), &["<c-f>", "line 7"]);
     assert!(line(&mut screen, &state).contains("1 of 1 in Comments"));

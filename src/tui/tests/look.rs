@@ -17,6 +17,7 @@ use crate::tui::SPINNER_STEP;
 use crate::tui::command_table::all_rows;
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::tabs::TabKind;
+use crate::tui::theme::Surface;
 use crate::tui::{
     Action, ActiveKeymap, ColorSupport, ColorTheme, DiffLookup, MissingRequirement, MouseCapture,
     RequirementSeverity, Screen, ScreenAppearance, TerminalBackground, WelcomeInfo, WishedKeys,
@@ -124,7 +125,7 @@ fn a_theme_of_the_users_own_is_offered_and_shown_and_an_unknown_one_is_refused()
     assert_eq!(actions, [Action::KeepTheme("mine".to_owned())]);
     assert_eq!(screen.theme().name(), "mine");
     press(&mut screen, None, &["/theme", "<enter>"]);
-    assert!(drawn(&mut screen, (120, 40), None).contains("L  mine"));
+    assert!(drawn(&mut screen, (120, 40), None).contains("M  mine"));
     press(&mut screen, None, &["<esc>", "/theme their", "<enter>"]);
     assert_eq!(screen.theme().name(), "mine");
     assert!(
@@ -189,6 +190,11 @@ fn what_was_chosen_on_one_screen_is_shown_on_another() {
     // An answer of the terminal does not replace it either.
     own.on_background(TerminalBackground([255; 3]));
     assert_eq!(own.theme().name(), "nord");
+    // One that is chosen after the answer gets the surfaces that it derives from the answer.
+    let mut late = with(&[]);
+    late.on_background(TerminalBackground([30; 3]));
+    late.on_theme(ColorTheme::from_name("terminal").unwrap());
+    assert!(late.theme().has_surface(Surface::Panel));
     let mut fresh = with(&[]);
     fresh.on_background(TerminalBackground([255; 3]));
     assert_eq!(fresh.chosen_appearance().0.name(), "light");
@@ -327,6 +333,8 @@ fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_t
     let at = |rows: &[String], text: &str| rows.iter().position(|row| row.contains(text));
     // What the tab is used for comes first in its group.
     assert!(at(&rows, "/find") < at(&rows, "/chat"), "{rows:#?}");
+    // A command that the user completes is listed as any other, by whether it has an effect now.
+    assert!(at(&rows, "/steer").is_some() && at(&rows, "/skip").is_none());
     press(&mut screen, Some(&state), &["interrupt"]);
     let rows = palette_rows(&mut screen, &state);
     assert!(at(&rows, "Now").is_none(), "{rows:#?}");

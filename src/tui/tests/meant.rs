@@ -1,7 +1,7 @@
 //! Tests that text typed while a dialog is open stays text: no single letter abandons anything, and no text
 //! is mistaken for a choice.
 
-use super::world::{asking, press, questions, screen, state};
+use super::world::{asking, drawn, press, questions, screen, state};
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionAnswer;
@@ -82,7 +82,41 @@ fn while_a_text_is_written_no_choice_shows_its_letter() {
                 expected(chosen)
             );
         };
-    check(&mut screen, &[], DialogFocus::Composer);
+    check(&mut screen, &[], DialogFocus::EnterOnly);
     check(&mut screen, &["a word"], DialogFocus::Composer);
     check(&mut screen, &["<esc>"], DialogFocus::Dialog);
+}
+
+#[test]
+fn enter_in_the_empty_composer_confirms_the_goal_and_arrows_choose_something_else() {
+    let talking = state(Phase::RefineGoal);
+    let mut screen = screen();
+    let seen = drawn(&mut screen, (120, 40), Some(&talking));
+    assert!(seen.contains("Enter: Confirm and write the plan"), "{seen}");
+    let chosen = |screen: &crate::tui::Screen| {
+        let sheet = screen.pending_dialog(Some(&talking)).unwrap();
+        screen.dialogs.chosen_choice(&sheet)
+    };
+    let before = chosen(&screen);
+    assert_eq!(press(&mut screen, Some(&talking), &["<right>"]), []);
+    assert_eq!(chosen(&screen), before + 1);
+    assert_eq!(press(&mut screen, Some(&talking), &["<left>"]), []);
+    // In a text the arrows move the cursor.
+    press(
+        &mut screen,
+        Some(&talking),
+        &["ab", "<left>", "<back>", "<del>"],
+    );
+    assert_eq!(chosen(&screen), before);
+    assert_eq!(screen.composer.focus, ComposerFocus::Focused);
+    let actions = press(&mut screen, Some(&talking), &["<enter>"]);
+    assert!(
+        matches!(
+            actions.as_slice(),
+            [Action::Event(Event::GoalConfirmed { .. })]
+        ),
+        "{actions:?}"
+    );
+    // Then letters answer what comes next.
+    assert_eq!(screen.composer.focus, ComposerFocus::Unfocused);
 }

@@ -1,4 +1,4 @@
-//! Snapshots of every tab and dialog at four sizes.
+//! Snapshots of every tab and dialog at six sizes.
 
 use super::world::{
     PLAN, approving, asking, drawn, press, questions, running, screen, settings, state,
@@ -14,7 +14,14 @@ use crate::tui::{
 };
 
 /// The sizes of a snapshot.
-pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (40, 20), (200, 50)];
+pub const SIZES: [(u16, u16); 6] = [
+    (80, 24),
+    (120, 40),
+    (40, 20),
+    (200, 50),
+    (40, 12),
+    (160, 45),
+];
 
 /// Returns the screen at each of the sizes, one below the other.
 pub fn at_each_size(screen: &mut Screen, state: Option<&RunState>) -> String {

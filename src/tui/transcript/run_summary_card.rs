@@ -34,6 +34,8 @@ const SIZE_GAP: usize = 2;
 const MIN_TEXT_COLUMNS: usize = 40;
 /// How many rows of the window stay free above it, in a window that is not low.
 const ROWS_ABOVE_CARD: usize = 3;
+/// From this height on, a blank row of the card lies above its heading.
+const PADDED_CARD_ROWS: usize = 24;
 /// In a window lower than this, the card may take all rows.
 const LOW_WINDOW_ROWS: usize = 14;
 
@@ -55,6 +57,8 @@ pub struct RunSummaryCard {
     pub keys: Vec<RunSummaryKey>,
     /// The command that merges the commits.
     pub merge_command: Option<String>,
+    /// What the run left as it was.
+    pub untouched: Option<String>,
     /// Maximum number of rows.
     pub max_rows: usize,
 }
@@ -237,6 +241,7 @@ impl RunSummaryCard {
         let parts = self.title.iter().cloned().chain(results);
         let parts = parts.chain([self.counts.clone()]);
         let parts = parts.chain(self.merge_command.clone());
+        let parts = parts.chain(self.untouched.clone());
         let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
         parts.join("\n")
     }
@@ -274,7 +279,8 @@ impl RunSummaryCard {
         let inner = columns - LEAD_COLUMNS - 1;
         // A blank line above it where there is room, a heading, and a blank row of the panel.
         let n_blanks = usize::from(self.max_rows >= LOW_WINDOW_ROWS);
-        let most = self.max_rows.saturating_sub(2 + n_blanks).max(2);
+        let n_pad = usize::from(self.max_rows >= PADDED_CARD_ROWS);
+        let most = self.max_rows.saturating_sub(2 + n_blanks + n_pad).max(2);
         let mut parts = self.ranked_lines(inner, CommitTitles::Whole);
         if count_lines(&parts) > most {
             // The end of a commit's title is worth less than the command that merges all of them.
@@ -284,8 +290,10 @@ impl RunSummaryCard {
         let (head, style) = self.heading();
         let mut panel = vec![Line::default(); n_blanks];
         let heading = Line::styled(head, style.patch(theme::STRONG));
+        let pad = vec![Line::default(); n_pad];
         panel.extend(
-            std::iter::once(heading)
+            pad.into_iter()
+                .chain([heading])
                 .chain(lines)
                 .chain([Line::default()])
                 .map(|line| panel_line(line, style, columns)),
@@ -341,6 +349,10 @@ impl RunSummaryCard {
         }
         let merge = self.merge_command.as_deref();
         parts.extend(merge.map(|command| (4, shell_command_lines("Merge it", command, columns))));
+        parts.extend(self.untouched.iter().map(|text| {
+            let text = Span::styled(text.clone(), theme::QUIET);
+            (8, wrap_spans(&[text], columns, 0))
+        }));
         if !self.keys.is_empty() {
             parts.push((5, vec![Line::default()]));
             parts.push((0, key_rows(&self.keys, columns)));

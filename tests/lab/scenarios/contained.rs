@@ -326,7 +326,7 @@ async fn drive(
                         CallDecision::Allow,
                     )));
                 }
-                AdapterOutput::Event(AdapterEvent::SessionOpened { external_id }) => {
+                AdapterOutput::Event(AdapterEvent::SessionOpened { external_id, .. }) => {
                     conversation = Some(external_id);
                 }
                 AdapterOutput::Event(AdapterEvent::TurnEnded(end)) => {

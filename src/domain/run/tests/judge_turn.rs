@@ -29,6 +29,7 @@ fn opened(id: &str) -> Event {
     Event::SessionOpened {
         role: REVIEWER,
         external_id,
+        model: None,
     }
 }
 

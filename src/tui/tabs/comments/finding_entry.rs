@@ -3,7 +3,7 @@
 
 use ratatui::style::Style;
 
-use super::{CommentsEntry, FindingSelection, finding_rows, status_label};
+use super::{CommentsEntry, code_parts, finding_rows, status_label};
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::findings::{Finding, FindingDisposition, FindingResponse, FindingStatus};
@@ -19,14 +19,13 @@ const FIELD_INDENT: usize = 12;
 
 pub(super) fn finding_entries(
     finding: &Finding,
-    chosen: &FindingSelection,
+    is_open: bool,
     texts: &DisplayDocuments,
     talk: Option<&GroupDiscussion>,
 ) -> Vec<CommentsEntry> {
     let remark = &finding.remark;
     let (_, word, _) = status_label(finding);
     let evidence = texts.evidence.get(&remark.n);
-    let is_open = chosen.is_open(remark.n, evidence);
     let fields = detail_fields(finding);
     let fold = match (evidence.is_some() || !fields.is_empty(), is_open) {
         (false, _) => "",
@@ -105,10 +104,9 @@ fn detail_fields(finding: &Finding) -> Vec<(&'static str, String, Style)> {
 
 fn field_entry(label: &str, text: &str, style: Style) -> CommentsEntry {
     let label = format!("  {label:<width$}", width = FIELD_INDENT - 2);
-    CommentsEntry::from_parts(
-        vec![(label, theme::QUIET), (text.to_owned(), style)],
-        FIELD_INDENT,
-    )
+    let mut parts = vec![(label, theme::QUIET)];
+    parts.extend(code_parts(text, style));
+    CommentsEntry::from_parts(parts, FIELD_INDENT)
 }
 
 fn marked_entry(mark: &str, text: String, style: Style) -> CommentsEntry {
@@ -164,15 +162,13 @@ fn check_entry(check: &EvidenceCheck) -> Option<CommentsEntry> {
 }
 
 fn role_entry(role: Role, verb: &str, text: &str) -> CommentsEntry {
-    CommentsEntry::from_parts(
-        vec![
-            ("  ↳ ".to_owned(), theme::PLAIN),
-            (role.name().to_owned(), theme::role_style(role)),
-            (verb.to_owned(), theme::PLAIN),
-            (to_one_line(text), theme::PLAIN),
-        ],
-        4,
-    )
+    let mut parts = vec![
+        ("  ↳ ".to_owned(), theme::PLAIN),
+        (role.name().to_owned(), theme::role_style(role)),
+        (verb.to_owned(), theme::PLAIN),
+    ];
+    parts.extend(code_parts(&to_one_line(text), theme::PLAIN));
+    CommentsEntry::from_parts(parts, 4)
 }
 
 /// Describes the state or the result of a finding's discussion.

@@ -34,9 +34,12 @@ pub(super) fn finding_lead(finding: &Finding) -> (Vec<(String, Style)>, usize) {
     let (sign, _, style) = status_label(finding);
     let severity = remark.severity;
     let (badge, word, text) = match (finding.status, severity) {
-        (FindingStatus::Open, FindingSeverity::Blocking | FindingSeverity::Major) => {
+        (FindingStatus::Open, FindingSeverity::Blocking) => {
             let badge = style.add_modifier(Modifier::REVERSED);
             (badge, severity.as_str().to_uppercase(), theme::STRONG)
+        }
+        (FindingStatus::Open, FindingSeverity::Major) => {
+            (style, severity.as_str().to_uppercase(), theme::STRONG)
         }
         (FindingStatus::Open, FindingSeverity::Minor) => {
             (theme::QUIET, severity.as_str().to_owned(), theme::PLAIN)
@@ -69,7 +72,9 @@ pub(super) fn settled_row(
         ..CommentsEntry::new(&format!("{sign} {n} resolved"), theme::QUIET)
     };
     match form {
-        FindingListLayout::Full => vec![CommentsEntry::new("", theme::PLAIN), row],
+        FindingListLayout::Full | FindingListLayout::Expanded(_) => {
+            vec![CommentsEntry::new("", theme::PLAIN), row]
+        }
         FindingListLayout::Compact => vec![row],
     }
 }

@@ -13,6 +13,10 @@ pub struct FindingSelection {
     pub(super) filter: FindingFilter,
     pub(super) selected: Option<ScrollTarget>,
     open: BTreeSet<u32>,
+    /// Those that the user folded.
+    folded: BTreeSet<u32>,
+    /// The finding that the last frame showed expanded although the user did not open it.
+    pub(super) expanded: Option<u32>,
     /// Whether settled findings are listed beside the open ones.
     settled_fold: SettledFindingsFold,
     /// Whether each review is listed where one summary row could replace all.
@@ -32,23 +36,28 @@ pub(super) enum FindingFilter {
 }
 
 impl FindingFilter {
-    fn next(self) -> Self {
-        match self {
-            Self::All => Self::Open,
-            Self::Open => Self::Residual,
-            Self::Residual => Self::Rejected,
-            Self::Rejected => Self::Settled,
-            Self::Settled => Self::All,
-        }
+    const ALL: [Self; 5] = [
+        Self::All,
+        Self::Open,
+        Self::Residual,
+        Self::Rejected,
+        Self::Settled,
+    ];
+
+    /// Returns the filters in their order; that of residual findings only where there are some.
+    pub(super) fn useful(state: &RunState) -> impl Iterator<Item = Self> + Clone {
+        let has_residual = state.findings.residual().count() > 0;
+        let all = Self::ALL.into_iter();
+        all.filter(move |filter| has_residual || *filter != Self::Residual)
     }
 
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::All => "all",
-            Self::Open => "the open ones",
-            Self::Residual => "the residual ones",
-            Self::Rejected => "those the planner rejected",
-            Self::Settled => "the resolved ones",
+            Self::Open => "open",
+            Self::Residual => "residual",
+            Self::Rejected => "rejected",
+            Self::Settled => "resolved",
         }
     }
 
@@ -87,13 +96,11 @@ pub(super) fn last_disposition(finding: &Finding) -> Option<FindingDisposition> 
 }
 
 impl FindingSelection {
-    /// Switches to the next filter; to that of residual findings only where there are some.
-    pub fn next_filter(&mut self, state: Option<&RunState>) {
-        self.filter = self.filter.next();
-        let is_none_residual = state.is_none_or(|state| state.findings.residual().count() == 0);
-        if self.filter == FindingFilter::Residual && is_none_residual {
-            self.filter = self.filter.next();
-        }
+    /// Switches to the next filter.
+    pub fn next_filter(&mut self, state: &RunState) {
+        let mut filters = FindingFilter::useful(state).cycle();
+        filters.find(|filter| *filter == self.filter);
+        self.filter = filters.next().unwrap_or_default();
         self.selected = None;
     }
 
@@ -195,7 +202,10 @@ impl FindingSelection {
                 };
             }
             Some(ScrollTarget::Finding(n)) => {
-                if !self.open.remove(&n) {
+                if self.open.remove(&n) || self.expanded == Some(n) {
+                    self.folded.insert(n);
+                } else {
+                    self.folded.remove(&n);
                     self.open.insert(n);
                 }
             }
@@ -214,7 +224,15 @@ impl FindingSelection {
         self.open.insert(n);
     }
 
-    /// Returns whether a finding is expanded.
+    /// Returns the finding that is expanded where there is room: the first one, while it is open.
+    pub(super) fn first_to_expand(&self, state: &RunState) -> Option<u32> {
+        let listed = self.listed_findings(state);
+        let first = listed.first().filter(|finding| finding.is_open())?;
+        let n = first.remark.n;
+        (!self.folded.contains(&n)).then_some(n)
+    }
+
+    /// Returns whether the user opened a finding, or a search did.
     pub(super) fn is_open(&self, n: u32, evidence: Option<&String>) -> bool {
         let has = |text: &&String| text.to_lowercase().contains(&self.query);
         let is_sought = !self.query.is_empty() && evidence.filter(has).is_some();

@@ -1,16 +1,17 @@
 //! Renders the threads about the plan: each with its place, what was said, and its status.
 
-use super::CommentsEntry;
+use super::{CommentsEntry, code_parts};
 use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
 use crate::domain::run::RunState;
 use crate::text::pluralize;
 use crate::tui::labels::author_label;
+use crate::tui::markdown::to_plain_line;
 use crate::tui::scroll_view::ScrollTarget;
-use crate::tui::text_wrap::to_one_line;
+use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// The longest quotation of a line, in characters.
-const MAX_QUOTE_CHARS: usize = 80;
+/// The longest quotation of a line.
+const MAX_QUOTE_COLUMNS: usize = 80;
 
 /// Adds the threads that are about no finding, those that are not resolved first.
 pub(super) fn add_threads(entries: &mut Vec<CommentsEntry>, state: &RunState, plan: &[&str]) {
@@ -66,10 +67,7 @@ fn thread_symbol(thread: &PlanThread) -> &'static str {
 }
 
 fn describe_place(thread: &PlanThread, plan: &[&str]) -> String {
-    let quote: String = to_one_line(&thread.quote)
-        .chars()
-        .take(MAX_QUOTE_CHARS)
-        .collect();
+    let quote = truncate_to_columns(&to_plain_line(&thread.quote), MAX_QUOTE_COLUMNS);
     match (thread.line, thread.find_line(plan)) {
         (0, _) => "the whole plan".to_owned(),
         (_, Some(at)) => format!("line {}: {quote}", at + 1),
@@ -89,14 +87,9 @@ fn message_entries(thread: &PlanThread) -> Vec<CommentsEntry> {
     let entry = |(author, text): (ThreadAuthor, &str)| {
         let (name, style) = author_label(author);
         let text = format!(" {}", to_one_line(text));
-        CommentsEntry::from_parts(
-            vec![
-                ("  ▎ ".to_owned(), style),
-                (name.to_owned(), style),
-                (text, theme::PLAIN),
-            ],
-            4,
-        )
+        let mut parts = vec![("  ▎ ".to_owned(), style), (name.to_owned(), style)];
+        parts.extend(code_parts(&text, theme::PLAIN));
+        CommentsEntry::from_parts(parts, 4)
     };
     thread.messages().map(entry).collect()
 }

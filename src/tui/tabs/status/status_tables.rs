@@ -101,7 +101,7 @@ pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
     let rows = state.course.reviews().iter();
     StatusTable {
         titles: &[
-            "Round", "At", "Verdict", "Open", "New", "Settled", "Answers",
+            "Review", "At", "Verdict", "Open", "New", "Resolved", "Answers",
         ],
         rows: rows
             .map(|review| review_cells(review, state, clock))
