@@ -129,7 +129,13 @@ fn footer_hints(
     match view_context(screen) {
         Some(view @ (KeyContext::Diff | KeyContext::Find)) => {
             let all = screen.keymap().view_hints(view).into_iter();
-            all.map(FooterHint::from).take(MAX_DIFF_HINTS).collect()
+            let scrolls = |hint: &KeyHint| {
+                let mut commands = hint.keys.iter().map(|(_, command)| command);
+                commands.all(|command| matches!(command, ScreenCommand::Scroll(_)))
+            };
+            let (moves, own): (Vec<KeyHint>, Vec<KeyHint>) = all.partition(scrolls);
+            let all = own.into_iter().chain(moves).map(FooterHint::from);
+            all.take(MAX_DIFF_HINTS).collect()
         }
         Some(KeyContext::Board) => {
             let all = screen.board_hints(state);

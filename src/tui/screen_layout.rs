@@ -292,10 +292,9 @@ impl Screen {
         state: Option<&RunState>,
     ) -> ChoiceDialog {
         let beside = self.tabs.tab_beside(window.width, &self.documents, state);
-        for tab in [TabKind::Plan, TabKind::Comments] {
-            if [Some(self.tabs.view.shown), beside].contains(&Some(tab)) {
-                sheet = sheet.without_text_of_tab(tab);
-            }
+        let read = [Some(self.tabs.view.shown), beside].into_iter().flatten();
+        for tab in read.filter(|tab| *tab != TabKind::Chat) {
+            sheet = sheet.without_text_of_tab(tab);
         }
         let open = command_table::open_question(state);
         let is_told = match open {
@@ -309,11 +308,9 @@ impl Screen {
         if self.tabs.view.shown == TabKind::Chat && is_told {
             sheet = without_text_above(sheet, window);
         }
-        let is_gate = open.is_some_and(is_gate_question);
-        // The prompt is read in Chat, where the question comes first; beside a tab that is read, the dialog drops it.
-        // In a high window its one row of counts stays.
-        let has_room = window.height >= HIGH_WINDOW_ROWS && !self.settings.shows_prompt;
-        if reads_on == TabReading::BesideDialog && is_gate && !has_room {
+        // Beside a tab that is read the prompt is dropped; in a high window its counts stay.
+        let is_low = window.height < HIGH_WINDOW_ROWS || self.settings.shows_prompt;
+        if reads_on == TabReading::BesideDialog && is_low && open.is_some_and(is_gate_question) {
             sheet = sheet.without_details();
         }
         if self.composer.is_writing_for_dialog() && window.height < LOW_WINDOW_ROWS {

@@ -163,9 +163,7 @@ impl Screen {
             Some(Ok(())) => {}
             Some(Err(why)) => return self.show_toast(why),
             None => {
-                if let Some(state) = state {
-                    self.tabs.comments.selection.next_filter(state);
-                }
+                self.tabs.comments.selection.next_filter(state);
                 self.show_over_all(TabKind::Comments);
             }
         }

@@ -70,7 +70,11 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     sheet = add_dirty_files(sheet, terms);
     sheet = add_waivers(sheet, terms, state);
     // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
+    let n_before = sheet.body.len();
     sheet = add_findings(sheet.with_gap(), state);
+    if sheet.body.len() > n_before + 1 {
+        sheet = sheet.with_gap();
+    }
     sheet = add_steps(sheet, terms, state);
     // The label of this choice is cut where the window is narrow.
     if let Some(other) = &terms.other_test {

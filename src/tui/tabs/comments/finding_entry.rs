@@ -15,7 +15,7 @@ use crate::tui::text_wrap::{QUOTE_BAR, to_one_line};
 use crate::tui::theme;
 
 /// The indent of a field's text, below its label.
-const FIELD_INDENT: usize = 12;
+const FIELD_INDENT: usize = 13;
 
 pub(super) fn finding_entries(
     finding: &Finding,

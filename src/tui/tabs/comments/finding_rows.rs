@@ -5,7 +5,9 @@
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::{CommentsEntry, FindingListLayout, SettledFindingsFold, status_label};
+use super::finding_list::FindingListLayout;
+use super::finding_selection::SettledFindingsFold;
+use super::{CommentsEntry, status_label};
 use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
 use crate::tui::markdown::to_plain_line;
 use crate::tui::scroll_view::ScrollTarget;

@@ -97,7 +97,8 @@ pub(super) fn last_disposition(finding: &Finding) -> Option<FindingDisposition> 
 
 impl FindingSelection {
     /// Switches to the next filter.
-    pub fn next_filter(&mut self, state: &RunState) {
+    pub fn next_filter(&mut self, state: Option<&RunState>) {
+        let Some(state) = state else { return };
         let mut filters = FindingFilter::useful(state).cycle();
         filters.find(|filter| *filter == self.filter);
         self.filter = filters.next().unwrap_or_default();

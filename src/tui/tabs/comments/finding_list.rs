@@ -1,0 +1,159 @@
+//! Lists what Comments shows: the reviews, what counts now, the findings with their filters, the threads.
+
+use ratatui::style::Modifier;
+
+use super::finding_selection::{FindingFilter, FindingSelection, SettledFindingsFold};
+use super::review_table::ReviewTableMode;
+use super::{CommentsEntry, finding_entry, finding_rows, review_table, thread_entries};
+use crate::domain::findings::ReviewBar;
+use crate::domain::phase::Phase;
+use crate::domain::run::RunState;
+use crate::text::pluralize;
+use crate::tui::document_texts::DisplayDocuments;
+use crate::tui::labels::LocalClock;
+use crate::tui::scroll_view::ScrollTarget;
+use crate::tui::theme;
+
+/// The layout of the findings list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FindingListLayout {
+    /// Each finding with its whole history.
+    Full,
+    /// The same, with the details of one finding that the user did not open.
+    Expanded(Option<u32>),
+    /// One row per finding, except the selected and the open ones.
+    Compact,
+}
+
+pub(super) fn ledger_entries(
+    state: &RunState,
+    chosen: &FindingSelection,
+    form: FindingListLayout,
+    table: ReviewTableMode,
+    texts: &DisplayDocuments,
+    clock: LocalClock,
+) -> Vec<CommentsEntry> {
+    let mut entries = review_table::review_rows(state, clock, table);
+    let bar = describe_bar(state, texts);
+    if let Some(end) = state.describe_review_end() {
+        entries.push(CommentsEntry::new(&format!("Review {end}"), theme::GOOD));
+    } else if let Some(bar) = bar {
+        let text = format!("What counts now · {bar}");
+        entries.push(CommentsEntry::new(&text, theme::QUIET));
+    }
+    if !state.findings.all().is_empty() {
+        add_findings(&mut entries, state, chosen, form, texts);
+    }
+    thread_entries::add_threads(&mut entries, state, &texts.plan_lines());
+    entries
+}
+
+/// Adds the findings that are listed, below their count.
+fn add_findings(
+    entries: &mut Vec<CommentsEntry>,
+    state: &RunState,
+    chosen: &FindingSelection,
+    form: FindingListLayout,
+    texts: &DisplayDocuments,
+) {
+    let all = state.findings.all();
+    let filter = chosen.filter;
+    entries.push(CommentsEntry::new("", theme::PLAIN));
+    entries.push(count_entry(state, filter));
+    let n_before = entries.len();
+    let listed = chosen.listed_findings(state);
+    if form == FindingListLayout::Compact {
+        entries.push(CommentsEntry::new("", theme::PLAIN));
+    }
+    let first = listed
+        .first()
+        .map(|first| ScrollTarget::Finding(first.remark.n));
+    let row = chosen.settled_row(state);
+    for (at, finding) in listed.into_iter().enumerate() {
+        if let Some((n_before, stands)) = row.filter(|(n_before, _)| *n_before == at) {
+            entries.extend(finding_rows::settled_row(
+                all.len() - n_before,
+                stands,
+                form,
+            ));
+        }
+        let n = finding.remark.n;
+        let is_open = chosen.is_open(n, texts.evidence.get(&n))
+            || form == FindingListLayout::Expanded(Some(n));
+        let is_whole = is_open || chosen.selected.or(first) == Some(ScrollTarget::Finding(n));
+        if form == FindingListLayout::Compact && !is_whole {
+            entries.push(finding_rows::finding_row(finding));
+            continue;
+        }
+        if form != FindingListLayout::Compact {
+            entries.push(CommentsEntry::new("", theme::PLAIN));
+        }
+        let talk = state
+            .discussions
+            .iter()
+            .rfind(|each| each.order.finding == Some(finding.remark.n));
+        entries.extend(finding_entry::finding_entries(
+            finding, is_open, texts, talk,
+        ));
+        entries.extend(thread_entries::finding_messages(state, n));
+    }
+    if let Some((n_before, SettledFindingsFold::Folded)) = row {
+        entries.extend(finding_rows::settled_row(
+            all.len() - n_before,
+            SettledFindingsFold::Folded,
+            form,
+        ));
+    }
+    if entries.len() == n_before {
+        let text = format!("No finding is {}. Press = for others.", filter.label());
+        entries.push(CommentsEntry::new(&text, theme::QUIET));
+    }
+}
+
+/// Returns the line that counts the findings and names the filters, that of the list underlined.
+fn count_entry(state: &RunState, filter: FindingFilter) -> CommentsEntry {
+    let n_open = state.findings.open().count();
+    let all = pluralize(state.findings.all().len(), "finding");
+    let residual = match state.findings.residual().count() {
+        0 => String::new(),
+        n => format!(", {n} residual"),
+    };
+    let counts = format!("{n_open} of {all} open{residual}");
+    let mut parts = vec![(counts, theme::STRONG), ("  ".to_owned(), theme::PLAIN)];
+    for other in FindingFilter::useful(state) {
+        let style = if other == filter {
+            theme::STRONG.add_modifier(Modifier::UNDERLINED)
+        } else {
+            theme::QUIET
+        };
+        parts.extend([
+            ("  ".to_owned(), theme::PLAIN),
+            (other.label().to_owned(), style),
+        ]);
+    }
+    CommentsEntry {
+        is_single_row: true,
+        ..CommentsEntry::from_parts(parts, 2)
+    }
+}
+
+/// Describes what a new finding must be to hold the plan up in the present or next review; `None` before the first
+/// review, after the last, and where the plan of the review before is not known.
+fn describe_bar(state: &RunState, texts: &DisplayDocuments) -> Option<String> {
+    let reviewed = state.verdict.as_ref()?.iteration;
+    let review = match state.phase {
+        Phase::Review | Phase::Respond => reviewed + 1,
+        _ => return None,
+    };
+    let cap = state.iteration_limit();
+    if review > cap {
+        return None;
+    }
+    let changed = texts.changed_blocks_since(state.findings.review_count())?;
+    // Until the planner has answered, it is open what changes.
+    if changed.is_empty() && state.phase == Phase::Respond {
+        return None;
+    }
+    let bar = ReviewBar::for_review(review).describe(changed);
+    Some(format!("review {review} of at most {cap}: {bar}"))
+}
