@@ -76,6 +76,8 @@ pub struct CodexAdapter {
     announced_thread_id: Option<String>,
     /// The model of the thread.
     model: Option<String>,
+    /// The model that was reported to the engine.
+    announced_model: Option<String>,
     turn: Option<CodexOpenTurn>,
     server_requests: PendingServerRequests,
     pending_hooks: PendingHooks,
@@ -258,7 +260,6 @@ impl Adapter for CodexAdapter {
             session: Some(session.clone()),
             connection: CodexConnection::for_new_process(),
             announced_thread_id: session.external_id.clone(),
-            model: None,
             web_search: launch_parameters::web_search_policy(turn),
             missing_tools: launch_parameters::missing_tools(turn),
             ..Self::default()

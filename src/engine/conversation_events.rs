@@ -383,6 +383,7 @@ fn record_session_opened(
 ) -> Result<(), EngineError> {
     let external_id = agent_activity::clean_line(external_id);
     let model = model.map(agent_activity::clean_line);
+    let model = model.filter(|model| !model.is_empty());
     let is_known = run.state().session(role).is_some_and(|session| {
         session.external_id.as_ref() == Some(&external_id) && session.model == model
     });

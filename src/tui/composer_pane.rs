@@ -45,9 +45,10 @@ impl ComposerPane {
         let is_empty = self.draft.is_none() && self.editor.is_empty();
         match (self.focus, sheet.empty_composer_enter) {
             (ComposerFocus::Unfocused, _) => DialogFocus::Dialog(chosen),
-            (ComposerFocus::Focused, EmptyComposerEnter::CarriesOutChoice) if is_empty => {
-                DialogFocus::EnterOnly(chosen)
-            }
+            (
+                ComposerFocus::Focused,
+                EmptyComposerEnter::CarriesOutChoice | EmptyComposerEnter::CarriesOutAndLeaves,
+            ) if is_empty => DialogFocus::EnterOnly(chosen),
             (ComposerFocus::Focused, _) => DialogFocus::Composer(chosen),
         }
     }

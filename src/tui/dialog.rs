@@ -138,6 +138,8 @@ pub enum StopKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmptyComposerEnter {
     CarriesOutChoice,
+    /// The same, and then the dialogs have the keys: what comes next are questions.
+    CarriesOutAndLeaves,
     FocusesDialog,
 }
 

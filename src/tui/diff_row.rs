@@ -64,6 +64,8 @@ pub struct RowLayout {
 pub enum ShownNumbers {
     /// Those that the width has room for.
     Fitting,
+    /// One, if the width has room for it: all rows are of one side.
+    FittingOne,
     /// One, for a row beside that of the other text.
     One,
 }
@@ -114,7 +116,7 @@ impl RowLayout {
     fn gutter_text(&self, old: Option<usize>, new: Option<usize>) -> String {
         let digits = self.digits.max(2);
         let is_narrow =
-            self.columns < MIN_NUMBER_COLUMNS && self.shown_numbers == ShownNumbers::Fitting;
+            self.columns < MIN_NUMBER_COLUMNS && self.shown_numbers != ShownNumbers::One;
         if self.digits == 0 || is_narrow || self.columns < 2 * digits + 8 {
             return String::new();
         }
@@ -123,7 +125,7 @@ impl RowLayout {
             ShownNumbers::Fitting if self.columns >= MIN_BOTH_NUMBERS_COLUMNS => {
                 format!(" {:>digits$}  {:>digits$} ", word(old), word(new))
             }
-            ShownNumbers::Fitting | ShownNumbers::One => {
+            ShownNumbers::Fitting | ShownNumbers::FittingOne | ShownNumbers::One => {
                 format!(" {:>digits$} ", word(new.or(old)))
             }
         }

@@ -28,7 +28,7 @@ const MAX_TOAST_ROWS: usize = 3;
 /// How many hints stand before the palette's and help's.
 const MAX_VIEW_HINTS: usize = 2;
 /// How many hints a diff or a search has; the help lists all keys.
-const MAX_DIFF_HINTS: usize = 5;
+const MAX_OVERLAY_HINTS: usize = 5;
 
 /// The area of each hint, and the command of its key.
 pub type FooterButtons = Vec<(Rect, ScreenCommand)>;
@@ -135,7 +135,7 @@ fn footer_hints(
             };
             let (moves, own): (Vec<KeyHint>, Vec<KeyHint>) = all.partition(scrolls);
             let all = own.into_iter().chain(moves).map(FooterHint::from);
-            all.take(MAX_DIFF_HINTS).collect()
+            all.take(MAX_OVERLAY_HINTS).collect()
         }
         Some(KeyContext::Board) => {
             let all = screen.board_hints(state);

@@ -13,9 +13,7 @@ use super::command_table::{is_safe_in_overlay, works_in_view};
 use super::composer::ComposerKeyResult;
 use super::composer_submit::SEND_FIRST;
 use super::composer_submit::SubmitOutcome;
-use super::dialog::{
-    ChoiceAction, ChoiceDialog, ComposerDraft, DialogFocus, DialogWeight, EmptyComposerEnter,
-};
+use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogFocus, EmptyComposerEnter};
 use super::input_guard::unseen_dialog_reason;
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
@@ -173,17 +171,25 @@ impl Screen {
             return self
                 .show_toast_with_keys(&format!("Write your text first, or leave with {key}"));
         }
-        if sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutChoice {
-            // After a turn that is sent the user may go on writing; after any other answer comes the next question.
-            let is_routine = sheet.weight == DialogWeight::Routine;
-            let actions = self.confirm_choice(sheet, state);
-            if !is_routine && !actions.is_empty() {
-                self.composer.focus = ComposerFocus::Unfocused;
+        // A text that another dialog asked for is still open: Enter only goes to the dialog.
+        let enter = match self.composer.draft {
+            Some(_) => EmptyComposerEnter::FocusesDialog,
+            None => sheet.empty_composer_enter,
+        };
+        match enter {
+            EmptyComposerEnter::CarriesOutChoice => self.confirm_choice(sheet, state),
+            EmptyComposerEnter::CarriesOutAndLeaves => {
+                let actions = self.confirm_choice(sheet, state);
+                if !actions.is_empty() {
+                    self.composer.focus = ComposerFocus::Unfocused;
+                }
+                actions
             }
-            return actions;
+            EmptyComposerEnter::FocusesDialog => {
+                self.composer.focus = ComposerFocus::Unfocused;
+                Vec::new()
+            }
         }
-        self.composer.focus = ComposerFocus::Unfocused;
-        Vec::new()
     }
 
     fn on_key_outside_composer(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {

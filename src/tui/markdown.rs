@@ -34,11 +34,13 @@ struct OpenCodeFence {
 const CODE_BAR: &str = "│ ";
 
 /// What a fence contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum FenceContent {
     Code(HighlightLanguage),
     /// A document in Markdown, such as a goal or a plan, which is laid out line by line.
     Document,
+    /// Code in a fence of the document, with the marks of that fence.
+    CodeInDocument(String),
 }
 
 impl FenceContent {
@@ -50,6 +52,20 @@ impl FenceContent {
         } else {
             Self::Code(HighlightLanguage::from_info(info))
         }
+    }
+
+    /// Follows the fences inside a document; `marks` are those at the start of the line.
+    fn step_over(&mut self, marks: &str, line: &str) {
+        let next = match self {
+            Self::Document if marks.len() >= 3 => Self::CodeInDocument(marks.to_owned()),
+            Self::CodeInDocument(open)
+                if marks.starts_with(open.as_str()) && line.trim_end() == marks =>
+            {
+                Self::Document
+            }
+            _ => return,
+        };
+        *self = next;
     }
 }
 
@@ -66,7 +82,7 @@ impl MarkdownRenderer {
             .chars()
             .take_while(|c| matches!(c, '`' | '~'))
             .collect();
-        if let Some(open) = &self.fence {
+        if let Some(open) = &mut self.fence {
             let n_marks = open.marks.len();
             if marks.len() >= n_marks
                 && trimmed.trim_end() == marks
@@ -79,14 +95,22 @@ impl MarkdownRenderer {
             let lead = line.len() - trimmed.len();
             let code = line.get(lead.min(open.margin)..).unwrap_or(trimmed);
             let columns = columns.saturating_sub(open.margin);
-            let lines = match open.content {
-                FenceContent::Code(language) => {
+            let language = match &open.content {
+                FenceContent::Code(language) => Some(*language),
+                // Code is shown as it is, with its fence.
+                FenceContent::CodeInDocument(_) => Some(HighlightLanguage::Prose),
+                FenceContent::Document if marks.len() >= 3 => Some(HighlightLanguage::Prose),
+                FenceContent::Document => None,
+            };
+            open.content.step_over(&marks, trimmed);
+            let lines = match language {
+                Some(language) => {
                     let mut spans = vec![Span::styled(CODE_BAR, theme::QUIET)];
                     spans.extend(language.highlight_line(code, base));
                     let lead = code.len() - code.trim_start().len();
                     continue_code_bar(wrap_spans(&spans, columns, lead + 2))
                 }
-                FenceContent::Document => document_rows(code, columns, base),
+                None => document_rows(code, columns, base),
             };
             return code_rows(lines, columns, open.margin);
         }
@@ -210,7 +234,6 @@ fn continue_code_bar(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     lines
 }
 
-/// Lays out a line outside of code blocks.
 /// Lays out a line of a document in a fence, behind the bar.
 fn document_rows(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     let rows = lay_out_prose_line(line, columns.saturating_sub(2), base).into_iter();
@@ -221,6 +244,7 @@ fn document_rows(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> 
     .collect()
 }
 
+/// Lays out a line outside of code blocks.
 fn lay_out_prose_line(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     let trimmed = line.trim_start();
     let lead = line.len() - trimmed.len();
@@ -356,6 +380,9 @@ mod tests {
         check(text, 40, "│ goal.md|│ Sum it|│ • a b|c");
         check("```markdown\n## A\n```", 40, "│ markdown|│ A");
         check("```sh\n# a `b`\n```", 40, "│ sh|│ # a `b`");
+        // Code inside of it is shown as it is.
+        let text = "````goal.md\n```sh\n# rm `x`\n```\n# A\n````\n**b**";
+        check(text, 40, "│ goal.md|│ ```sh|│ # rm `x`|│ ```|│ A|b");
     }
 
     #[test]

@@ -59,23 +59,22 @@ impl Screen {
             let keys = truncate_to_columns(&keys.join("  "), columns);
             return Line::from(clickable_keys::hint_spans(&keys, theme::QUIET));
         };
+        let gate = state.gate.label();
+        let mode = state.mode.label();
         let mut left = Vec::new();
         if let Some(role) = self.addressee(Some(state)) {
-            left.push(Span::styled(
-                labels::role_title(role),
-                theme::role_style(role),
-            ));
-            if let Some(session) = state.session(role) {
-                let cli = to_one_line(&session.cli_and_model());
-                left.push(Span::styled(format!("  {cli}"), theme::QUIET));
-            }
+            let name = labels::role_title(role);
+            left.push(Span::styled(name, theme::role_style(role)));
+            let taken = text_width(name) + text_width(mode) + text_width(gate) + 6;
+            let session = state.session(role).into_iter();
+            let forms = session.flat_map(|one| [one.cli_and_model(), one.adapter.clone()]);
+            let mut forms = forms.map(|cli| format!("  {}", to_one_line(&cli)));
+            // In a narrow window the mode is worth more than the model.
+            let cli = forms.find(|cli| taken + text_width(cli) <= columns);
+            left.extend(cli.map(|cli| Span::styled(cli, theme::QUIET)));
             left.push(Span::raw("   "));
         }
-        left.push(Span::styled(
-            state.mode.label(),
-            header::mode_style(state.mode),
-        ));
-        let gate = state.gate.label();
+        left.push(Span::styled(mode, header::mode_style(state.mode)));
         let left_columns: usize = left.iter().map(|span| text_width(&span.content)).sum();
         let room = columns.saturating_sub(left_columns + text_width(gate) + 3);
         let used = header::usage_forms(state).into_iter();

@@ -13,7 +13,7 @@ use super::command_palette::PaletteResponse;
 use super::dialog::DialogFocus;
 use super::discussion_board::DiscussionBoard;
 use super::keymap::{ComposerFocus, KeyChord};
-use super::scroll_view::ScrollMove;
+use super::scroll_view::{ScrollMove, ScrollTarget};
 use super::tabs::{PaneFocus, TabKind};
 use crate::domain::run::RunState;
 
@@ -283,6 +283,10 @@ impl Screen {
 
     /// Selects the clicked entry of a page, or opens it if it is already selected.
     fn click_page(&mut self, tab: TabKind, at: Position, state: Option<&RunState>) -> Vec<Action> {
+        let target = self.tabs.get_mut(tab).page().map(|page| page.target_at(at));
+        if target.flatten() == Some(ScrollTarget::Filters) {
+            return self.cycle_filter(state);
+        }
         if self.tabs.get_mut(tab).click(at) {
             self.open_selection(state)
         } else {

@@ -84,7 +84,7 @@ impl SummaryContext<'_> {
             keys.push(summary_key(key("undo"), "Undo a step", "undo"));
         }
         if merge_command(self.settings, state).is_some() && !is_writing {
-            keys.push(summary_key(key("copy"), "Copy merge", "copy merge"));
+            keys.push(summary_key(key("copy"), "Copy command", "copy merge"));
         }
         let is_undone = |execution: &PlanExecution| !execution.undone.is_empty();
         if state.execution.as_ref().is_some_and(is_undone) {
@@ -176,7 +176,7 @@ pub(super) fn merge_command(settings: &ScreenSettings, state: &RunState) -> Opti
     })
 }
 
-/// Says which branch the commits are not on, and that they are on this machine only.
+/// Says what the program itself left alone: the branch that was checked out, and all remotes.
 fn describe_untouched(state: &RunState) -> Option<String> {
     let execution = state.execution.as_ref()?;
     count_commits(execution).checked_sub(1)?;
@@ -186,7 +186,7 @@ fn describe_untouched(state: &RunState) -> Option<String> {
         } => {
             let from = to_one_line(from);
             Some(format!(
-                "agent-collab pushed nothing and left {from} as it was."
+                "agent-collab itself pushed nothing and did not touch {from}."
             ))
         }
         _ => None,

@@ -518,7 +518,6 @@ impl Screen {
 
 /// A new run.
 impl Screen {
-    /// Drops what belongs to the previous run, because numbers of findings and lines of the plan start over.
     /// Says at the start of a demo's run what it is and what to press.
     fn introduce_demo(&mut self) {
         if !self.settings.demo || self.is_read_only() {
@@ -533,6 +532,7 @@ impl Screen {
         self.tabs.chat.transcript.push_notice(&text);
     }
 
+    /// Drops what belongs to the previous run, because numbers of findings and lines of the plan start over.
     pub(super) fn reset_run_state(&mut self) {
         self.tabs.comments.selection = tabs::comments::FindingSelection::default();
         let form = self.tabs.plan.view.form;

@@ -292,8 +292,7 @@ impl Screen {
         state: Option<&RunState>,
     ) -> ChoiceDialog {
         let beside = self.tabs.tab_beside(window.width, &self.documents, state);
-        let read = [Some(self.tabs.view.shown), beside].into_iter().flatten();
-        for tab in read.filter(|tab| *tab != TabKind::Chat) {
+        for tab in self.tabs.readable_tabs(beside) {
             sheet = sheet.without_text_of_tab(tab);
         }
         let open = command_table::open_question(state);

@@ -93,6 +93,8 @@ pub enum ScrollTarget {
     /// The row above the settled findings.
     Settled,
     Reviews,
+    /// The row with the filters of a list.
+    Filters,
     Note(u32),
     /// A line of the document, from 0.
     Line(usize),
@@ -413,6 +415,7 @@ impl ScrollView {
             | ScrollTarget::Finding(_)
             | ScrollTarget::Settled
             | ScrollTarget::Reviews
+            | ScrollTarget::Filters
             | ScrollTarget::Note(_)
             | ScrollTarget::Row(_) => None,
         });

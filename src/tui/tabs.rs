@@ -94,6 +94,9 @@ screen_tabs! {
     Status status: status::StatusTab,
 }
 
+#[cfg(test)]
+mod tests;
+
 /// Which tabs are shown, and which of two panes has the keys.
 #[derive(Debug, Default)]
 pub struct TabView {
@@ -297,6 +300,18 @@ impl ScreenTabs {
             MIN_SIDEBAR_COLUMNS
         };
         is_wanted && reads_run && has_facts && columns >= least
+    }
+
+    /// Returns the visible tabs whose texts a dialog need not repeat. The chat is scrolled, and a filter of Comments may
+    /// hide findings.
+    pub fn readable_tabs(&self, beside: Option<TabKind>) -> impl Iterator<Item = TabKind> {
+        let shown = [Some(self.view.shown), beside].into_iter().flatten();
+        let lists_residual = self.comments.selection.lists_residual();
+        shown.filter(move |tab| match tab {
+            TabKind::Chat => false,
+            TabKind::Comments => lists_residual,
+            _ => true,
+        })
     }
 
     /// Marks all tabs as seen.

@@ -58,8 +58,9 @@ impl ClaudeAdapter {
 
     fn on_init(&mut self, init: stream_json::InitFrame) -> Vec<AdapterOutput> {
         let mut out = Vec::new();
+        let is_other_model = self.model != init.model;
         self.model = init.model;
-        if self.announced_conversation.as_ref() != Some(&init.session_id) {
+        if is_other_model || self.announced_conversation.as_ref() != Some(&init.session_id) {
             let external_id = init.session_id.clone();
             out.push(AdapterOutput::Event(AdapterEvent::SessionOpened {
                 external_id,

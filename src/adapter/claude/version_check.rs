@@ -12,7 +12,7 @@ pub(super) const VERSION_PROBE: VersionProbe = VersionProbe {
     // The version is named because with Node 20 a bare install brings an older one.
     install: "npm install -g @anthropic-ai/claude-code@2.1.330",
     // Newer ones ask for Node 22, although 2.1.330 is a native program and runs without it.
-    install_note: Some("keep `@2.1.330` in it: npm on Node 20 would choose 2.1.197"),
+    install_note: Some("keep `@2.1.330` in the npm command: npm on Node 20 would choose 2.1.197"),
     capabilities: CliCapabilities::with_all_features,
     login: LoginProbe {
         args: &["auth", "status"],
@@ -76,7 +76,7 @@ mod tests {
     fn the_version_that_node_20_brings_is_refused_with_the_exact_remedy() {
         insta::assert_snapshot!(check("2.1.197 (Claude Code)"), @r#"
         claude 2.1.197 is too old, 2.1.330 or newer is needed
-        hint: install a newer one with `npm install -g @anthropic-ai/claude-code@2.1.330`; keep `@2.1.330` in it: npm on Node 20 would choose 2.1.197
+        hint: install a newer one with `npm install -g @anthropic-ai/claude-code@2.1.330`; keep `@2.1.330` in the npm command: npm on Node 20 would choose 2.1.197
         "#);
     }
 
@@ -84,11 +84,11 @@ mod tests {
     fn output_without_a_version_is_refused() {
         insta::assert_snapshot!(check("bash: claude: cannot execute"), @r#"
         claude did not print its version: bash: claude: cannot execute
-        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; keep `@2.1.330` in it: npm on Node 20 would choose 2.1.197
+        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; keep `@2.1.330` in the npm command: npm on Node 20 would choose 2.1.197
         "#);
         insta::assert_snapshot!(check(""), @r#"
         claude did not print its version: it printed nothing
-        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; keep `@2.1.330` in it: npm on Node 20 would choose 2.1.197
+        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; keep `@2.1.330` in the npm command: npm on Node 20 would choose 2.1.197
         "#);
     }
 }

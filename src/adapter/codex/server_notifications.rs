@@ -114,7 +114,7 @@ impl CodexAdapter {
             "warning" | "guardianWarning" => on_warning(&parse_params(params)?, out),
             "configWarning" | "deprecationNotice" => on_summary(&parse_params(params)?, out),
             "mcpServer/startupStatus/updated" => on_mcp_startup(&parse_params(params)?, out),
-            "model/rerouted" => on_model_rerouted(&parse_params(params)?, out),
+            "model/rerouted" => self.on_model_rerouted(parse_params(params)?, out),
             _ => push_unknown_frame(out, method, line),
         }
         Ok(())
@@ -175,15 +175,28 @@ impl CodexAdapter {
 
     /// Reports the session once a turn has started, because a thread cannot be resumed before.
     fn announce_session(&mut self, out: &mut Vec<AdapterOutput>) {
-        if self.announced_thread_id == self.thread_id {
+        if self.announced_thread_id == self.thread_id && self.announced_model == self.model {
             return;
         }
         self.announced_thread_id.clone_from(&self.thread_id);
+        self.announced_model.clone_from(&self.model);
         if let Some(external_id) = self.thread_id.clone() {
             out.push(AdapterOutput::Event(AdapterEvent::SessionOpened {
                 external_id,
                 model: self.model.clone(),
             }));
+        }
+    }
+
+    fn on_model_rerouted(&mut self, told: ModelRerouteNotification, out: &mut Vec<AdapterOutput>) {
+        let text = format!(
+            "codex uses {} instead of {}",
+            told.to_model, told.from_model
+        );
+        push_notice(out, &text);
+        self.model = Some(told.to_model);
+        if self.announced_thread_id.is_some() {
+            self.announce_session(out);
         }
     }
 
@@ -427,12 +440,4 @@ fn on_mcp_startup(startup: &McpStartupNotification, out: &mut Vec<AdapterOutput>
         let text = format!("the MCP server {} did not start: {why}", startup.name);
         push_notice(out, &text);
     }
-}
-
-fn on_model_rerouted(told: &ModelRerouteNotification, out: &mut Vec<AdapterOutput>) {
-    let text = format!(
-        "codex uses {} instead of {}",
-        told.to_model, told.from_model
-    );
-    push_notice(out, &text);
 }

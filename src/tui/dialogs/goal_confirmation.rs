@@ -1,5 +1,7 @@
 //! Dialog: is this the goal? No planning starts before the user confirms.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use ratatui::style::Style;
 use similar::{ChangeTag, TextDiff};
 
@@ -22,7 +24,11 @@ const MIN_SIMILARITY: f32 = 0.3;
 pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> ChoiceDialog {
     let text = goal_text(state, known);
     let title = "Is this the goal?";
-    let mut sheet = ChoiceDialog::new(format!("goal {}", state.cycle), title);
+    // Another goal is another question, which nobody has read yet.
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let id = format!("goal {} {:x}", state.cycle, hasher.finish());
+    let mut sheet = ChoiceDialog::new(id, title);
     let before = known.goal_before.map_or(text.as_str(), str::trim);
     let lines = goal_change_lines(before, &text);
     let is_new = lines.iter().all(|(_, style)| *style == theme::PLAIN);
@@ -41,7 +47,7 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
     }
     sheet.full_text = Some(("The goal".to_owned(), text.clone()));
     // The user may still be writing with the agent; nothing is sent before the goal is confirmed.
-    sheet.empty_composer_enter = EmptyComposerEnter::CarriesOutChoice;
+    sheet.empty_composer_enter = EmptyComposerEnter::CarriesOutAndLeaves;
     sheet
         .with_choice(
             'i',

@@ -22,7 +22,7 @@ pub struct DiffLineMap {
     files: Vec<Option<usize>>,
     /// The name of the file, if there is only one.
     only_file: Option<String>,
-    /// Whether the only file is new or deleted, so that all its lines are of one side.
+    /// Whether all lines of the only file are of one side, as in a new or a deleted file.
     has_one_side: bool,
     /// Width of the largest line number, in columns.
     digits: usize,
@@ -176,7 +176,7 @@ impl DiffLineMap {
 
     fn fitting_numbers(&self) -> ShownNumbers {
         if self.has_one_side {
-            ShownNumbers::One
+            ShownNumbers::FittingOne
         } else {
             ShownNumbers::Fitting
         }

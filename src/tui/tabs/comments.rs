@@ -10,27 +10,23 @@ mod thread_entries;
 
 use finding_list::{FindingListLayout, ledger_entries};
 pub use finding_selection::FindingSelection;
-use finding_selection::SettledFindingsFold;
 use review_table::ReviewTableMode;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext, TabInfo};
 use super::{POINT_HINT, TabHints};
-use crate::domain::findings::{Finding, FindingStatus, ReviewBar};
+use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::ids::UnixMillis;
-use crate::domain::phase::Phase;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::review;
 use crate::domain::run::RunState;
-use crate::text::pluralize;
 use crate::tui::document_texts::DisplayDocuments;
-use crate::tui::labels::LocalClock;
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
 use crate::tui::searchable_view::SearchableView;
@@ -348,6 +344,7 @@ fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabConte
     let mut hasher = DefaultHasher::new();
     (columns, texts.comments.revision, selection.selected, &most).hash(&mut hasher);
     (area.height, selection.reviews_fold).hash(&mut hasher);
+    selection.expansion().hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
         let rows = usize::from(area.height);
         let laid = lay_out(&most, selection, texts, columns);

@@ -494,3 +494,23 @@ fn log_says_what_it_lists_below_and_what_find_looks_through() {
     let seen = drawn(&mut screen, (80, 12), Some(&state));
     assert!(seen.contains("no match in the listed events"), "{seen}");
 }
+
+#[test]
+fn in_a_low_window_the_first_finding_opens_when_it_is_asked_for() {
+    let state = reviewing();
+    let mut screen = not_writing();
+    let evidence: String = (1..=20).map(|n| format!("   evidence {n}\n")).collect();
+    screen.on_documents(RunDocumentFiles {
+        comments: Some(format!(
+            "# Review\n\n1. [blocking] an empty list is not said to give 0\n{evidence}"
+        )),
+        ..super::world::documents()
+    });
+    let low = (80, 14);
+    press_at(&mut screen, low, Some(&state), &["3"]);
+    assert!(!drawn(&mut screen, low, Some(&state)).contains("evidence 1"));
+    press_at(&mut screen, low, Some(&state), &[".", " "]);
+    assert!(drawn(&mut screen, low, Some(&state)).contains("evidence 1"));
+    press_at(&mut screen, low, Some(&state), &[" "]);
+    assert!(!drawn(&mut screen, low, Some(&state)).contains("evidence 1"));
+}

@@ -1,10 +1,12 @@
 //! Tests that text typed while a dialog is open stays text: no single letter abandons anything, and no text
 //! is mistaken for a choice.
 
-use super::world::{asking, drawn, press, questions, screen, state};
-use crate::domain::event::Event;
+use super::world::{NOW, asking, drawn, press, questions, screen, state};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionAnswer;
+use crate::domain::turn::Role;
 use crate::tui::Action;
 use crate::tui::dialog::{ChoiceAction, DialogFocus};
 use crate::tui::keymap::ComposerFocus;
@@ -119,4 +121,39 @@ fn enter_in_the_empty_composer_confirms_the_goal_and_arrows_choose_something_els
     );
     // Then letters answer what comes next.
     assert_eq!(screen.composer.focus, ComposerFocus::Unfocused);
+}
+
+#[test]
+fn a_goal_that_changed_is_another_question_and_takes_no_key_of_before() {
+    let talking = state(Phase::RefineGoal);
+    let mut screen = screen();
+    let id = |screen: &crate::tui::Screen| screen.pending_dialog(Some(&talking)).unwrap().id;
+    let before = id(&screen);
+    let (turn, role) = (TurnId::new("trn_9"), Role::Planner);
+    let text = "````goal.md\n# Another goal\n````".to_owned();
+    let news = AgentActivity::Text { text };
+    screen.on_event(NOW, &Event::Agent { turn, role, news });
+    assert_ne!(id(&screen), before);
+}
+
+#[test]
+fn after_an_unfinished_run_is_put_away_the_next_goal_can_be_written_at_once() {
+    let mut screen = screen();
+    screen.ask_to_resume("a run");
+    press(&mut screen, None, &["i", "<right>", "<enter>", "next"]);
+    assert_eq!(screen.composer.focus, ComposerFocus::Focused);
+    assert_eq!(screen.composer.editor.text(), "next");
+}
+
+#[test]
+fn in_a_narrow_window_the_mode_is_worth_more_than_the_model() {
+    let mut talking = state(Phase::RefineGoal);
+    talking.planner.model = Some("gpt-5.5-with-a-name-that-is-long".to_owned());
+    let mut screen = screen();
+    let wide = drawn(&mut screen, (120, 40), Some(&talking));
+    let row = "Planner  codex · gpt-5.5-with-a-name-that-is-long   Ask";
+    assert!(wide.contains(row), "{wide}");
+    let narrow = drawn(&mut screen, (40, 20), Some(&talking));
+    assert!(narrow.contains("Planner  codex   Ask"), "{narrow}");
+    assert!(narrow.contains("Manual"), "{narrow}");
 }

@@ -241,3 +241,43 @@ fn the_approval_and_the_status_list_what_the_review_left() {
     press(&mut screen, Some(&state), &["5"]);
     check("settled_status", &mut screen, Some(&state));
 }
+
+#[test]
+fn a_filter_is_left_although_nothing_is_in_it_any_more_and_is_clicked() {
+    let mut state = settling(Phase::Review);
+    let mut screen = comments(&state);
+    press(&mut screen, Some(&state), &["3", "=", "="]);
+    let filtered = |screen: &mut Screen, state: &RunState| {
+        let seen = drawn(screen, (120, 40), Some(state));
+        let rows: Vec<String> = seen.lines().map(str::to_owned).collect();
+        let at = rows.iter().position(|row| row.contains("findings open"));
+        (at.unwrap(), seen.matches("residual since").count())
+    };
+    let (row, _) = filtered(&mut screen, &state);
+    state.findings = crate::domain::findings::FindingLedger::default();
+    press(&mut screen, Some(&state), &["="]);
+    state = settling(Phase::Review);
+    let names = |screen: &mut Screen| {
+        let buffer = super::world::painted(screen, (120, 40), Some(&state));
+        let row = u16::try_from(row).unwrap();
+        let is_marked = |x: &u16| {
+            let cell = &buffer[(*x, row)];
+            cell.modifier.contains(ratatui::style::Modifier::UNDERLINED)
+        };
+        let marked = (0..120).filter(is_marked);
+        marked
+            .map(|x| buffer[(x, row)].symbol().to_owned())
+            .collect::<String>()
+    };
+    assert_eq!(names(&mut screen), "rejected");
+    let click = ratatui::crossterm::event::MouseEvent {
+        kind: ratatui::crossterm::event::MouseEventKind::Down(
+            ratatui::crossterm::event::MouseButton::Left,
+        ),
+        column: 40,
+        row: u16::try_from(row).unwrap(),
+        modifiers: ratatui::crossterm::event::KeyModifiers::NONE,
+    };
+    screen.on_mouse(click, Some(&state));
+    assert_eq!(names(&mut screen), "resolved");
+}

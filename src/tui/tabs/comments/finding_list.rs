@@ -132,7 +132,7 @@ fn count_entry(state: &RunState, filter: FindingFilter) -> CommentsEntry {
         ]);
     }
     CommentsEntry {
-        is_single_row: true,
+        mark: Some(ScrollTarget::Filters),
         ..CommentsEntry::from_parts(parts, 2)
     }
 }

@@ -1,6 +1,7 @@
 //! Which findings are listed, selected and expanded. Drawing them is the parent module's work.
 
 use std::collections::BTreeSet;
+use std::hash::Hash;
 
 use super::review_table::ReviewTableMode;
 use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
@@ -45,10 +46,11 @@ impl FindingFilter {
     ];
 
     /// Returns the filters in their order; that of residual findings only where there are some.
-    pub(super) fn useful(state: &RunState) -> impl Iterator<Item = Self> + Clone {
+    pub(super) fn useful(state: &RunState) -> Vec<Self> {
         let has_residual = state.findings.residual().count() > 0;
-        let all = Self::ALL.into_iter();
-        all.filter(move |filter| has_residual || *filter != Self::Residual)
+        let mut all = Self::ALL.to_vec();
+        all.retain(|filter| has_residual || *filter != Self::Residual);
+        all
     }
 
     pub(super) fn label(self) -> &'static str {
@@ -99,9 +101,11 @@ impl FindingSelection {
     /// Switches to the next filter.
     pub fn next_filter(&mut self, state: Option<&RunState>) {
         let Some(state) = state else { return };
-        let mut filters = FindingFilter::useful(state).cycle();
-        filters.find(|filter| *filter == self.filter);
-        self.filter = filters.next().unwrap_or_default();
+        let at = FindingFilter::ALL.iter().position(|it| *it == self.filter);
+        let (before, after) = FindingFilter::ALL.split_at(at.map_or(0, |at| at + 1));
+        let mut next = after.iter().chain(before);
+        let is_useful = |filter: &&FindingFilter| FindingFilter::useful(state).contains(filter);
+        self.filter = next.find(is_useful).copied().unwrap_or_default();
         self.selected = None;
     }
 
@@ -223,6 +227,16 @@ impl FindingSelection {
     /// Keeps a finding expanded after the search that expanded it.
     pub fn keep_open(&mut self, n: u32) {
         self.open.insert(n);
+    }
+
+    /// Returns what decides which findings are expanded.
+    pub(super) fn expansion(&self) -> impl Hash {
+        (&self.open, &self.query)
+    }
+
+    /// Returns whether residual findings are listed.
+    pub fn lists_residual(&self) -> bool {
+        matches!(self.filter, FindingFilter::All | FindingFilter::Residual)
     }
 
     /// Returns the finding that is expanded where there is room: the first one, while it is open.
