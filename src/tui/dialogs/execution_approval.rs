@@ -70,11 +70,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     sheet = add_dirty_files(sheet, terms);
     sheet = add_waivers(sheet, terms, state);
     // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
-    let n_before = sheet.body.len();
     sheet = add_findings(sheet.with_gap(), state);
-    if sheet.body.len() > n_before + 1 {
-        sheet = sheet.with_gap();
-    }
     sheet = add_steps(sheet, terms, state);
     // The label of this choice is cut where the window is narrow.
     if let Some(other) = &terms.other_test {
@@ -207,8 +203,9 @@ fn add_review_end(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     }
 }
 
-/// Adds the residual and the rebutted findings.
+/// Adds the residual and the rebutted findings, and a gap behind them.
 fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
+    let n_before = sheet.body.len();
     // The first ones are listed, so a blocking finding that counts as minor must be among them.
     let mut residual: Vec<&Finding> = state.findings.residual().collect();
     residual.sort_by_key(|finding| std::cmp::Reverse(finding.stated_severity()));
@@ -249,7 +246,10 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
             sheet.with_text(&text, theme::PLAIN)
         };
     }
-    sheet
+    if sheet.body.len() == n_before {
+        return sheet;
+    }
+    sheet.with_gap()
 }
 
 /// Returns a label, and where the commits go.
