@@ -435,6 +435,10 @@ impl ChoiceDialog {
     #[must_use]
     pub fn without_text_of_tab(mut self, tab: TabKind) -> Self {
         self.body.retain(|line| !line.tabs.contains(&tab));
+        // What stood between two gaps is gone.
+        let is_gap = |line: &DialogLine| matches!(line.kind, DialogLineKind::Gap);
+        self.body
+            .dedup_by(|line, before| is_gap(line) && is_gap(before));
         self
     }
 
