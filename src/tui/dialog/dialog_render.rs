@@ -208,10 +208,8 @@ impl ChoiceDialog {
     /// the composer has the letters then, none is named.
     pub fn draw_guarded(&self, frame: &mut Frame, area: Rect, keys: DialogFocus, view: &str) {
         let keys = match keys {
-            DialogFocus::Composer(_) => keys,
-            DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_) | DialogFocus::Nobody => {
-                DialogFocus::Nobody
-            }
+            DialogFocus::Composer(at) | DialogFocus::EnterOnly(at) => DialogFocus::Composer(at),
+            DialogFocus::Dialog(_) | DialogFocus::Nobody => DialogFocus::Nobody,
         };
         let _no_place_to_click = self.draw(frame, area, keys, NOT_READY_TEXT, view);
     }

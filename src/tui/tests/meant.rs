@@ -157,3 +157,25 @@ fn in_a_narrow_window_the_mode_is_worth_more_than_the_model() {
     assert!(narrow.contains("Planner  codex   Ask"), "{narrow}");
     assert!(narrow.contains("Manual"), "{narrow}");
 }
+
+#[test]
+fn a_goal_that_takes_no_key_yet_names_no_letter_while_the_composer_has_them() {
+    let talking = state(Phase::RefineGoal);
+    let mut screen = screen();
+    screen.on_time(NOW);
+    // A key just before it comes.
+    screen.on_key(
+        ratatui::crossterm::event::KeyEvent::new(
+            ratatui::crossterm::event::KeyCode::Backspace,
+            ratatui::crossterm::event::KeyModifiers::NONE,
+        ),
+        None,
+    );
+    let deaf = drawn(&mut screen, (120, 40), Some(&talking));
+    assert!(
+        deaf.contains("Wait a moment, so that you can read it"),
+        "{deaf}"
+    );
+    assert!(!deaf.contains("Confirm and write the plan  G"), "{deaf}");
+    assert!(deaf.contains("Confirm and write the plan"), "{deaf}");
+}
