@@ -142,11 +142,11 @@ impl Session {
         }
     }
 
-    /// Returns its CLI, with the model where it is known: `codex · gpt-5.5`.
-    pub fn cli_and_model(&self) -> String {
+    /// Adds the model to what is said of its CLI, where it is known: `codex · gpt-5.5`.
+    pub fn with_model(&self, cli: &str) -> String {
         match &self.model {
-            Some(model) => format!("{} · {model}", self.adapter),
-            None => self.adapter.clone(),
+            Some(model) => format!("{cli} · {model}"),
+            None => cli.to_owned(),
         }
     }
 

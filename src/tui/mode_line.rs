@@ -67,7 +67,7 @@ impl Screen {
             left.push(Span::styled(name, theme::role_style(role)));
             let taken = text_width(name) + text_width(mode) + text_width(gate) + 6;
             let session = state.session(role).into_iter();
-            let forms = session.flat_map(|one| [one.cli_and_model(), one.adapter.clone()]);
+            let forms = session.flat_map(|one| [one.with_model(&one.adapter), one.adapter.clone()]);
             let mut forms = forms.map(|cli| format!("  {}", to_one_line(&cli)));
             // In a narrow window the mode is worth more than the model.
             let cli = forms.find(|cli| taken + text_width(cli) <= columns);

@@ -258,7 +258,7 @@ fn agents_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
             continue;
         };
         let name = role_title(role);
-        let cli = to_one_line(&session.cli_and_model());
+        let cli = to_one_line(&session.with_model(&session.adapter));
         lines.push(Line::from(vec![
             Span::styled(name, theme::role_style(role)),
             Span::raw(" ".repeat(10_usize.saturating_sub(text_width(name)))),

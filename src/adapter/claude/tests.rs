@@ -578,6 +578,24 @@ fn an_answer_of_five_mebibytes_arrives_whole_and_a_broken_one_is_cut() {
     assert!(line.len() <= 4096);
 }
 
+#[test]
+fn another_model_in_the_same_conversation_is_told_once() {
+    let mut claude = ClaudeAdapter::default();
+    claude.prepare_launch(&session(None), &turn(1, "go"));
+    claude.on_command(AdapterCommand::StartTurn(turn(1, "go")));
+    claude.on_stdout_line(HANDSHAKE);
+    let mut told = Vec::new();
+    for model in ["big", "big", "small"] {
+        let line = json!({"type": "system", "subtype": "init", "session_id": "s1", "model": model});
+        let out = claude.on_stdout_line(&line.to_string()).into_iter();
+        told.extend(out.filter_map(|each| match each {
+            AdapterOutput::Event(AdapterEvent::SessionOpened { model, .. }) => model,
+            _ => None,
+        }));
+    }
+    assert_eq!(told, ["big", "small"]);
+}
+
 /// Lines that look like the CLI's, in any order, and lines that look like nothing known.
 fn any_line() -> impl Strategy<Value = String> {
     let frames = [

@@ -279,11 +279,7 @@ fn session_rows(
         Some(version) => version_label(&session.adapter, version),
         None => format!("{}, version not known yet", session.adapter),
     };
-    let cli = match &session.model {
-        Some(model) => format!("{cli} · {model}"),
-        None => cli,
-    };
-    let mut rows = vec![plain_row("CLI", &cli)];
+    let mut rows = vec![plain_row("CLI", &session.with_model(&cli))];
     let all = state.course.role_usage(role);
     let used = if all.input_tokens > 0 {
         &all

@@ -229,6 +229,30 @@ fn a_resumed_conversation_is_not_announced_again() {
 }
 
 #[test]
+fn the_model_is_told_also_of_a_resumed_conversation_and_when_it_changes() {
+    let mut codex = launched(Some("thr"));
+    codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
+    codex.on_stdout_line(INITIALIZED);
+    let opened = thread_opened(2, "on-request", READ_ONLY);
+    let opened = opened.replacen(r#""result":{"#, r#""result":{"model":"big","#, 1);
+    let shown = feed(
+        &mut codex,
+        &[
+            &opened,
+            r#"{"id":3,"result":{"turn":{"id":"t1"}}}"#,
+            &turn_frame("turn/started", "thr", "t1", "inProgress"),
+        ],
+    );
+    let told = |model: &str| {
+        format!(r#"{{"event":"session_opened","external_id":"thr","model":"{model}"}}"#)
+    };
+    assert_eq!(shown.matches(&told("big")).count(), 1, "{shown}");
+    let moved = json!({"threadId": "thr", "turnId": "t1", "fromModel": "big", "toModel": "small", "reason": "x"});
+    let shown = feed(&mut codex, &[&note("model/rerouted", moved)]);
+    assert!(shown.contains(&told("small")), "{shown}");
+}
+
+#[test]
 fn an_interrupt_before_the_turn_is_sent_ends_it_at_once() {
     let mut codex = launched(None);
     codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
