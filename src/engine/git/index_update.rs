@@ -22,6 +22,11 @@ use crate::process::StdinSource;
 /// How long to wait for another process's lock on the index after the commit.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long to try again after another failure: a disk that is full may have room soon.
+const FAILURE_TIMEOUT: Duration = Duration::from_secs(3);
+
+const PAUSE_BETWEEN_ATTEMPTS: Duration = Duration::from_millis(50);
+
 /// The result of one attempt.
 enum IndexUpdateAttempt {
     Done,
@@ -30,14 +35,51 @@ enum IndexUpdateAttempt {
 }
 
 impl GitRepository {
-    /// Refreshes the paths of a commit in the user's index; what is staged for other paths stays.
+    /// Refreshes the paths of a commit in the user's index; what is staged for other paths stays. What may pass is
+    /// tried again: a lock for 30 s, a failure of git or of a file for 3 s.
     ///
     /// # Errors
     /// `IndexBehind`: the commit is valid, but the index does not contain it.
     pub async fn refresh_index(&self, commit: &CommitId) -> Result<(), CommitFailure> {
-        let behind = |output: String| {
-            CommitFailure::new(CommitFailureKind::IndexBehind(commit.clone()), output)
-        };
+        let began_at = Instant::now();
+        loop {
+            let (output, timeout) = match self.try_refresh_index(commit).await {
+                Ok(IndexUpdateAttempt::Done) => return Ok(()),
+                Ok(IndexUpdateAttempt::Busy(output)) => (output, LOCK_TIMEOUT),
+                Err(error @ (GitError::File { .. } | GitError::Failed { .. })) => {
+                    (error.to_string(), FAILURE_TIMEOUT)
+                }
+                Err(error) => (error.to_string(), Duration::ZERO),
+            };
+            if began_at.elapsed() >= timeout {
+                let kind = CommitFailureKind::IndexBehind(commit.clone());
+                return Err(CommitFailure::new(kind, output));
+            }
+            sleep(PAUSE_BETWEEN_ATTEMPTS).await;
+        }
+    }
+
+    async fn try_refresh_index(&self, commit: &CommitId) -> Result<IndexUpdateAttempt, GitError> {
+        let lines = self.committed_index_info(commit).await?;
+        let user = self.git_dir.join("index");
+        let before = file_version(&user);
+        let index = PrivateIndex::copy_of(&user)?;
+        let update = self.git_command(&["update-index", "-z", "--index-info"]);
+        let update = update.index_file(&index.path());
+        update
+            .stdin(StdinSource::Bytes(lines))
+            .stdout_text()
+            .await?;
+        let lock = self.git_dir.join("index.lock");
+        replace_index(&user, &lock, &index.path(), &before).map_err(|source| GitError::File {
+            verb: "write",
+            path: user.clone(),
+            source,
+        })
+    }
+
+    /// Returns the `update-index` input that gives the index the paths of a commit.
+    async fn committed_index_info(&self, commit: &CommitId) -> Result<Vec<u8>, GitError> {
         let list = self.git_object_command(&[
             "diff-tree",
             "-r",
@@ -48,38 +90,10 @@ impl GitRepository {
             "--no-renames",
             "--ignore-submodules=none",
         ]);
-        let output = list.arg(&commit.0).stdout_bytes().await;
-        let output = output.map_err(|error| behind(error.to_string()))?;
-        let lines =
-            to_index_info(&output).ok_or_else(|| behind("diff-tree is unclear".to_owned()))?;
-        let give_up_at = Instant::now() + LOCK_TIMEOUT;
-        loop {
-            match self.try_refresh_index(&lines).await {
-                Ok(IndexUpdateAttempt::Done) => return Ok(()),
-                Ok(IndexUpdateAttempt::Busy(_)) if Instant::now() < give_up_at => {
-                    sleep(Duration::from_millis(50)).await;
-                }
-                Ok(IndexUpdateAttempt::Busy(output)) => return Err(behind(output)),
-                Err(error) => return Err(behind(error.to_string())),
-            }
-        }
-    }
-
-    async fn try_refresh_index(&self, lines: &[u8]) -> Result<IndexUpdateAttempt, GitError> {
-        let user = self.git_dir.join("index");
-        let before = file_version(&user);
-        let index = PrivateIndex::copy_of(&user)?;
-        let update = self.git_command(&["update-index", "-z", "--index-info"]);
-        let update = update.index_file(&index.path());
-        update
-            .stdin(StdinSource::Bytes(lines.to_vec()))
-            .stdout_text()
-            .await?;
-        let lock = self.git_dir.join("index.lock");
-        replace_index(&user, &lock, &index.path(), &before).map_err(|source| GitError::File {
-            verb: "write",
-            path: user.clone(),
-            source,
+        let output = list.arg(&commit.0).stdout_bytes().await?;
+        to_index_info(&output).ok_or_else(|| GitError::Unreadable {
+            command: "diff-tree".to_owned(),
+            what: "a line has too few fields".to_owned(),
         })
     }
 }

@@ -326,6 +326,26 @@ async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do
 }
 
 #[tokio::test]
+async fn an_index_that_can_be_read_again_soon_is_refreshed_after_all() {
+    let fixture = GitFixture::new();
+    fixture.write("a", "step\n");
+    let index = fixture.root().join(".git/index");
+    let kept = fixture.root().join(".git/kept");
+    fixture.hook("post-commit", "cp .git/index .git/kept && printf x > .git/index");
+    let repository = fixture.repository().await;
+    let paths = paths(&["a"]);
+    let restore = async {
+        while !std::fs::read(&index).is_ok_and(|bytes| bytes == b"x") {
+            tokio::task::yield_now().await;
+        }
+        std::fs::rename(&kept, &index).unwrap();
+    };
+    let (made, ()) = tokio::join!(commit_now(&repository, &paths, &[], "x"), restore);
+    assert_eq!(fixture.git("rev-parse HEAD"), made.unwrap().0);
+    assert_eq!(fixture.git("status --porcelain"), "");
+}
+
+#[tokio::test]
 async fn a_hook_that_refuses_without_a_word_is_named() {
     let fixture = GitFixture::new();
     fixture.write("a", "step\n");
