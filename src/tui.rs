@@ -26,11 +26,12 @@
 //!   palette. The view in front gets the key.
 //! - `composer_pane`, `dialog_pane`: the text that is written, and the dialogs with all that they show beside the run's state.
 //!   A dialog itself is built again for each frame from the run's state (`dialogs`).
-//! - `command_table`: one row a command. Keys, help, palette, completion, footer, `agent-collab keys` and the manual read it.
+//! - `tab_kind`, `view_moves`, `command`, `action`: the names that all use, below everything that carries them out.
+//! - `command_table`: one row a command; it sees the screen as a `CommandTarget`, so that keys and help can be read anywhere. Keys, help, palette, completion, footer, `agent-collab keys` and the manual read it.
 //! - `run_commands`: commands to the run, computed from its state alone. They return a `CommandOutcome`, as do
 //!   `copy_commands` and the methods of the parts; `Screen::apply` carries it out.
-//! - Nine files give `Screen` methods: `screen` (its parts and doors), `key_dispatch`, `mouse`, `command_dispatch`,
-//!   `view_commands`, `discussion_commands`, `composer_submit`, `screen_layout`, and `linear_view` with its folder, which
+//! - Ten files give `Screen` methods: `screen` (its parts and doors), `key_dispatch`, `mouse`, `command_dispatch`,
+//!   `command_functions` (what only a row calls), `view_commands`, `discussion_commands`, `composer_submit`, `screen_layout`, and `linear_view` with its folder, which
 //!   prints the screen as lines and takes lines in place of keys. What concerns one part is a method
 //!   of that part (`ComposerPane`, `DialogPane`, `OverlayStack`, `ScreenTabs`, `ScreenSettings`, `CommandPalette`);
 //!   what reads several takes a struct that borrows them (`FrontView`, `PaletteContext`, `CompletionSources`,
@@ -56,6 +57,7 @@ mod child_session_list;
 mod clickable_keys;
 mod command;
 mod command_dispatch;
+mod command_functions;
 mod command_palette;
 mod command_table;
 mod completion;
@@ -78,6 +80,7 @@ mod footer;
 mod fuzzy_picker;
 mod header;
 mod help;
+mod hit_areas;
 mod input_guard;
 mod key_dispatch;
 mod keymap;
@@ -102,11 +105,13 @@ mod screen;
 mod screen_layout;
 mod scroll_view;
 mod scrollback;
+mod scrollback_chunk;
 mod search_bar;
 mod search_highlight;
 mod searchable_view;
 mod sidebar;
 mod step_trail;
+mod tab_kind;
 mod tabs;
 mod terminal_status;
 mod text_comparison;
@@ -116,8 +121,10 @@ mod theme;
 mod thread_choice;
 mod todo_lists;
 mod transcript;
+mod truncated_call;
 mod view_area;
 mod view_commands;
+mod view_moves;
 mod welcome_page;
 
 #[cfg(test)]
@@ -138,10 +145,11 @@ pub use linear_view::{LineTiming, LinearOutput};
 pub use read_only::{OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry};
 pub use remote_commands::{check_remote_command, sendable_commands};
 pub use screen::Screen;
-pub use scrollback::ScrollbackChunk;
+pub use scrollback_chunk::ScrollbackChunk;
 pub use tabs::status::AdapterSandboxView;
 pub use terminal_status::TerminalStatus;
 pub use text_versions::ConflictVersions;
 pub use theme::{ColorSupport, ColorTheme, TerminalBackground, TerminalEnvironment, ThemeError};
-pub use transcript::{ChildSessionView, ScrollbackDemand, TruncatedToolCall};
+pub use transcript::{ChildSessionView, ScrollbackDemand};
+pub use truncated_call::TruncatedToolCall;
 pub use welcome_page::{MissingRequirement, RequirementSeverity, WelcomeInfo};

@@ -1,5 +1,6 @@
 //! The requests of the user that the screen passes on: the program performs them, not the screen.
 
+use super::truncated_call::TruncatedToolCall;
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::export_format::ExportFormat;
@@ -8,7 +9,6 @@ use crate::domain::instructions_choice::InstructionsChoice;
 use crate::domain::question::EditFollowUp;
 use crate::domain::reversal_plan::UndoRequest;
 use crate::domain::turn::Role;
-use crate::tui::transcript::TruncatedToolCall;
 
 /// A request of the user that the program carries out.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use super::Screen;
 use super::labels;
+use super::labels::describe_program_operation;
 use super::read_only::OwnerActivity;
 use super::text_wrap::to_one_line;
 use super::theme;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
-use crate::domain::plan_execution::StepStage;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState, RunningTurn};
 use crate::domain::task::ChildSession;
@@ -258,34 +258,4 @@ fn describe_busy_program(
         AgentLabelForm::Briefly => format!("Step {step}: {run} {took}"),
         AgentLabelForm::WithAdapter | AgentLabelForm::Alone => format!("{what}: {run}  {took}"),
     }
-}
-
-/// Describes the program's own operation.
-pub fn describe_program_operation(busy: &ProgramOperation, state: &RunState) -> String {
-    let execution = state.execution.as_ref();
-    let current = execution.and_then(|execution| execution.current.as_ref());
-    let text = match (busy, current) {
-        (ProgramOperation::Collecting { .. }, _) => "Reading the document",
-        (ProgramOperation::Storing { .. }, _) => "Saving the working tree",
-        (ProgramOperation::Held { .. }, _) => "Waiting for your answer",
-        (ProgramOperation::Surveying, _) => "Checking the repository",
-        (ProgramOperation::Entering, _) => "Preparing the branch",
-        (ProgramOperation::Baseline, _) => "Running the tests before step 1",
-        (ProgramOperation::Moving { .. }, _) => "Moving to the other CLI",
-        (ProgramOperation::Stepping { .. }, Some(step)) => {
-            let verb = match step.stage {
-                StepStage::Test => "Testing",
-                StepStage::Prove => "Proving",
-                StepStage::Code
-                | StepStage::Audit
-                | StepStage::Fix
-                | StepStage::Commit
-                | StepStage::Record => "Checking",
-            };
-            &format!("{verb} step {}", step.n)
-        }
-        (ProgramOperation::Stepping { .. }, None) => "Checking the step",
-        (ProgramOperation::Reversing { .. }, _) => "Restoring files",
-    };
-    text.to_owned()
 }

@@ -159,14 +159,6 @@ impl Screen {
         self.apply(outcome)
     }
 
-    /// Copies a code block of what is in front.
-    pub(super) fn copy_code_block(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let mut last = self.last_copied_code;
-        let actions = self.apply_to_front(state, |front| front.copy_code_block(&mut last));
-        self.last_copied_code = last;
-        actions
-    }
-
     /// Does what a command asks for.
     pub(super) fn apply(&mut self, outcome: CommandOutcome) -> Vec<Action> {
         if let Some(note) = outcome.note {

@@ -16,9 +16,9 @@ use super::composer_pane::ComposerPane;
 use super::fuzzy_picker::{self, FuzzyTarget};
 use super::keymap::ComposerFocus;
 use super::list_index;
-use super::scroll_view::ScrollMove;
 use super::text_wrap;
 use super::theme::ColorTheme;
+use super::view_moves::ScrollMove;
 pub(super) use palette_entry::{PaletteAction, PaletteContext, PaletteEntry};
 use palette_entry::{command_entries, theme_entry};
 

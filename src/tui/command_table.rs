@@ -7,6 +7,7 @@ mod command_conditions;
 mod command_manual;
 mod command_row;
 mod command_rows;
+mod command_target;
 mod slash_command;
 mod slash_parser;
 #[cfg(test)]
@@ -16,15 +17,15 @@ mod view_rows;
 use std::sync::LazyLock;
 
 use super::command::ScreenCommand;
-use super::dialog::ChoiceDialog;
 use super::keymap::KeyContext;
 use crate::domain::run::RunState;
 use command_conditions::CommandContext;
-pub use command_conditions::open_question;
+pub use command_conditions::{OpenDialog, open_question};
 pub use command_manual::{ManualEntry, ManualSection, command_manual};
 use command_row::RunChange;
 pub use command_row::{CommandGroup, CommandRow, ScreenFunction};
 use command_rows::GROUPS;
+pub use command_target::CommandTarget;
 pub use slash_command::{ArgumentValues, SlashArgument, SlashCommand};
 pub use slash_parser::{CommandParseError, edit_distance, parse_slash_command};
 pub use view_rows::MOVE_HINTS;
@@ -66,29 +67,29 @@ fn find_row(command: &ScreenCommand) -> Option<&'static CommandRow> {
 pub fn command_blocker(
     command: &ScreenCommand,
     state: Option<&RunState>,
-    sheet: Option<&ChoiceDialog>,
+    dialog: Option<OpenDialog>,
 ) -> Option<String> {
-    find_row(command).and_then(|row| (row.blocker)(&CommandContext { state, sheet }))
+    find_row(command).and_then(|row| (row.blocker)(&CommandContext { state, dialog }))
 }
 
 /// Returns why a slash command that still lacks its argument has no effect now; `None` if it has one.
 pub fn slash_blocker(
     typed: &str,
     state: Option<&RunState>,
-    sheet: Option<&ChoiceDialog>,
+    dialog: Option<OpenDialog>,
 ) -> Option<String> {
     let name = typed.split_whitespace().next()?;
     let row = all_rows().find(|row| row.slash_commands().any(|slash| slash.name == name))?;
-    (row.blocker)(&CommandContext { state, sheet })
+    (row.blocker)(&CommandContext { state, dialog })
 }
 
 /// Returns whether a command has an effect now.
 pub fn is_command_available(
     command: &ScreenCommand,
     state: Option<&RunState>,
-    sheet: Option<&ChoiceDialog>,
+    dialog: Option<OpenDialog>,
 ) -> bool {
-    command_blocker(command, state, sheet).is_none()
+    command_blocker(command, state, dialog).is_none()
 }
 
 /// Returns whether a command changes the run or writes to it. One without a row counts as doing so.

@@ -292,3 +292,18 @@ fn cursor_position(area: &TextArea<'_>) -> (usize, usize) {
     let cursor = area.cursor();
     (cursor.0, cursor.1)
 }
+
+/// Says that a message is too large and where to put it instead; `n_bytes` is the size of the paste, if known.
+pub fn describe_too_large(n_bytes: Option<usize>) -> String {
+    let most = MAX_TEXT_BYTES >> 10;
+    let what = match n_bytes.map(|n| n.div_ceil(1 << 10)) {
+        Some(kb @ 0..1024) => format!("Paste of {kb} KB dropped: it does not fit"),
+        Some(kb) => format!(
+            "Paste of {}.{} MB dropped: it does not fit",
+            kb >> 10,
+            (kb % 1024) * 10 / 1024
+        ),
+        None => "The message is full".to_owned(),
+    };
+    format!("{what}. The limit is {most} KB. Put it in a file and name that with @.")
+}

@@ -9,7 +9,7 @@ use super::clickable_keys;
 use super::command::ScreenCommand;
 use super::command_table::{CommandParseError, parse_slash_command};
 use super::completion::CompletionSources;
-use super::composer::{ComposerLook, ComposerSpacing, MAX_TEXT_BYTES, TextComposer};
+use super::composer::{ComposerLook, ComposerSpacing, TextComposer};
 use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome};
 use super::cross_tab_toast::draw_toast;
@@ -19,7 +19,7 @@ use super::discussion_commands::DiscussionScreenCommand;
 use super::footer;
 use super::input_guard::unseen_dialog_reason;
 use super::keymap::ComposerFocus;
-use super::tabs::TabKind;
+use super::tab_kind::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::theme;
 use super::view_area::{gutter, inset, split_bottom};
@@ -47,21 +47,6 @@ pub(super) enum SubmitOutcome {
     Done(Vec<Action>),
     /// The text stays in the composer, for this reason.
     StaysInComposer(String),
-}
-
-/// Says that a message is too large and where to put it instead; `n_bytes` is the size of the paste, if known.
-pub fn describe_too_large(n_bytes: Option<usize>) -> String {
-    let most = MAX_TEXT_BYTES >> 10;
-    let what = match n_bytes.map(|n| n.div_ceil(1 << 10)) {
-        Some(kb @ 0..1024) => format!("Paste of {kb} KB dropped: it does not fit"),
-        Some(kb) => format!(
-            "Paste of {}.{} MB dropped: it does not fit",
-            kb >> 10,
-            (kb % 1024) * 10 / 1024
-        ),
-        None => "The message is full".to_owned(),
-    };
-    format!("{what}. The limit is {most} KB. Put it in a file and name that with @.")
 }
 
 impl Screen {

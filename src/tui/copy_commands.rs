@@ -2,13 +2,15 @@
 
 use super::action::{Action, ExternalViewer};
 use super::appearance::ScreenSettings;
-use super::discussion_commands::copy_discussion_result;
+use super::discussion_commands::discussions_of_run;
 use super::document_texts::DisplayDocuments;
 use super::overlays::OverlayStack;
 use super::run_commands::CommandOutcome;
 use super::run_summary::merge_command;
-use super::tabs::{ScreenTabs, TabKind};
+use super::tab_kind::TabKind;
+use super::tabs::ScreenTabs;
 use super::text_wrap::to_one_line;
+use crate::domain::ids::DiscussionId;
 use crate::domain::run::RunState;
 use crate::text::{fenced_block, pluralize};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -140,5 +142,14 @@ impl CommandOutcome {
     pub(super) fn copy(text: String) -> Self {
         let note = format!("Copied: {}", to_one_line(&text));
         Self::act(Action::Copy(text)).with_note(&note)
+    }
+}
+
+/// Copies a discussion's result, or its current state.
+fn copy_discussion_result(id: &DiscussionId, state: Option<&RunState>) -> CommandOutcome {
+    let mut all = discussions_of_run(state).iter();
+    match all.find(|each| each.id() == id) {
+        Some(discussion) => CommandOutcome::copy(discussion.result_to_markdown()),
+        None => CommandOutcome::refuse("That discussion is not part of this run."),
     }
 }

@@ -9,7 +9,8 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::tabs::{TabKind, TabView};
+use super::tab_kind::TabKind;
+use super::tabs::TabView;
 use super::text_wrap::{draw_line, line_width, text_width, to_one_line, truncate_to_columns};
 use super::theme;
 use super::transcript::ChatTranscript;

@@ -11,8 +11,9 @@ use ratatui::style::Style;
 
 use super::action::Action;
 use super::command::ScreenCommand;
+use super::command_table::OpenDialog;
 use super::dialogs::edit_preview::EditPreview;
-use super::tabs::TabKind;
+use super::tab_kind::TabKind;
 use super::text_wrap::{clean_for_display, text_width, to_one_line};
 use super::theme;
 use crate::permission::ApprovalScope;
@@ -243,6 +244,13 @@ impl DialogChoice {
 }
 
 impl ChoiceDialog {
+    /// Returns what the conditions of commands ask about it.
+    pub fn to_open_dialog(&self) -> OpenDialog {
+        OpenDialog {
+            has_go: self.choices.iter().any(|choice| choice.key == 'g'),
+        }
+    }
+
     /// Creates a dialog in which Enter carries out the first choice.
     #[cfg_attr(test, track_caller)]
     pub fn new(id: impl Into<String>, title: &str) -> Self {

@@ -20,10 +20,10 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::clickable_keys::waiting_behind_line;
-use super::scroll_view::ScrollMove;
 use super::text_wrap::{draw_line, wrap_trusted_text};
 use super::theme;
 use super::view_area::split_top;
+use super::view_moves::ScrollMove;
 use crate::domain::ids::{DiscussionId, UnixMillis};
 pub use board_actions::BoardAction;
 pub use board_cell::BoardCellContent;

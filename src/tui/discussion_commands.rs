@@ -16,17 +16,17 @@ use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::discussion_board::{self, BoardAction, BoardModel, DiscussionBoard};
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
 use super::run_commands::CommandOutcome;
-use super::scroll_view::ScrollMove;
-use super::tabs::TabKind;
+use super::tab_kind::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::transcript::describe_outcome_details;
+use super::view_moves::ScrollMove;
 use super::{Screen, dialogs, theme};
 use crate::domain::discussion::{DiscussionEvent, FINDING_HOLDS, GroupDiscussion};
 use crate::domain::event::Event;
 use crate::domain::findings::FindingStatus;
 use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 use crate::domain::run::RunState;
-use discussion_screen_command::discussions_of_run;
+pub use discussion_screen_command::discussions_of_run;
 pub use discussion_screen_command::{
     DiscussionPlanView, DiscussionScreenCommand, describe_running,
 };
@@ -420,18 +420,6 @@ impl Screen {
             }
         }
         hints
-    }
-}
-
-/// Copies a discussion's result, or its current state.
-pub(super) fn copy_discussion_result(
-    id: &DiscussionId,
-    state: Option<&RunState>,
-) -> CommandOutcome {
-    let mut all = discussions_of_run(state).iter();
-    match all.find(|each| each.id() == id) {
-        Some(discussion) => CommandOutcome::copy(discussion.result_to_markdown()),
-        None => CommandOutcome::refuse("That discussion is not part of this run."),
     }
 }
 

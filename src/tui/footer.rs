@@ -14,8 +14,10 @@ use super::clickable_keys;
 use super::command::ScreenCommand;
 use super::command_table::{changes_run, is_command_available, is_safe_in_overlay};
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
+use super::hit_areas::FooterButtons;
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
-use super::tabs::{self, TabKind};
+use super::tab_kind::TabKind;
+use super::tabs::{self};
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
 use super::view_area::gutter;
@@ -29,9 +31,6 @@ const MAX_TOAST_ROWS: usize = 3;
 const MAX_VIEW_HINTS: usize = 2;
 /// How many hints a diff or a search has; the help lists all keys.
 const MAX_OVERLAY_HINTS: usize = 5;
-
-/// The area of each hint, and the command of its key.
-pub type FooterButtons = Vec<(Rect, ScreenCommand)>;
 
 /// The clickable areas of the footer.
 #[derive(Debug, Default)]
@@ -481,7 +480,7 @@ fn is_hint_available(
         if *command == ScreenCommand::TogglePaneFocus {
             return screen.tabs.view.side_area.is_some();
         }
-        is_command_available(command, state, sheet)
+        is_command_available(command, state, sheet.map(ChoiceDialog::to_open_dialog))
             && !(screen.is_read_only() && changes_run(command))
     })
 }

@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 
 use super::Screen;
 use super::markdown::to_plain_line;
-use super::tabs::TabKind;
+use super::tab_kind::TabKind;
 use super::text_wrap::{draw_line, spans_width, text_width, to_one_line, truncate_to_columns};
 use super::theme;
 use super::view_area::gutter;

@@ -9,8 +9,9 @@ use super::command::ScreenCommand;
 use super::command_palette::{
     CommandPalette, PaletteAction, PaletteContext, PaletteEntry, PaletteResponse,
 };
+use super::command_table::CommandTarget;
 use super::command_table::{is_safe_in_overlay, works_in_view};
-use super::composer::ComposerKeyResult;
+use super::composer::{ComposerKeyResult, describe_too_large};
 use super::composer_submit::SEND_FIRST;
 use super::composer_submit::SubmitOutcome;
 use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogFocus, EmptyComposerEnter};
@@ -18,7 +19,7 @@ use super::input_guard::unseen_dialog_reason;
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
 use super::pager::TextPager;
-use super::{Screen, composer_submit, dialogs};
+use super::{Screen, dialogs};
 use crate::domain::run::RunState;
 
 impl Screen {
@@ -133,7 +134,7 @@ impl Screen {
         }
         match self.composer.editor.on_key(key) {
             ComposerKeyResult::Edited => self.update_completion(state),
-            ComposerKeyResult::Full => self.show_toast(&composer_submit::describe_too_large(None)),
+            ComposerKeyResult::Full => self.show_toast(&describe_too_large(None)),
             ComposerKeyResult::Submit if self.composer.editor.is_empty() => {
                 self.on_enter_in_empty_composer(state)
             }

@@ -4,10 +4,12 @@ use ratatui::style::Style;
 
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::StepAssessment;
+use crate::domain::plan_execution::StepStage;
 use crate::domain::plan_thread::ThreadAuthor;
 use crate::domain::question::QuestionKind;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Verdict;
+use crate::domain::run::ProgramOperation;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 
@@ -231,6 +233,36 @@ pub fn format_tokens(n: u64) -> String {
 /// Formats a cost given in millionths of a dollar.
 pub fn format_dollars(micro: u64) -> String {
     format!("${}.{:02}", micro / 1_000_000, micro / 10_000 % 100)
+}
+
+/// Describes the program's own operation.
+pub fn describe_program_operation(busy: &ProgramOperation, state: &RunState) -> String {
+    let execution = state.execution.as_ref();
+    let current = execution.and_then(|execution| execution.current.as_ref());
+    let text = match (busy, current) {
+        (ProgramOperation::Collecting { .. }, _) => "Reading the document",
+        (ProgramOperation::Storing { .. }, _) => "Saving the working tree",
+        (ProgramOperation::Held { .. }, _) => "Waiting for your answer",
+        (ProgramOperation::Surveying, _) => "Checking the repository",
+        (ProgramOperation::Entering, _) => "Preparing the branch",
+        (ProgramOperation::Baseline, _) => "Running the tests before step 1",
+        (ProgramOperation::Moving { .. }, _) => "Moving to the other CLI",
+        (ProgramOperation::Stepping { .. }, Some(step)) => {
+            let verb = match step.stage {
+                StepStage::Test => "Testing",
+                StepStage::Prove => "Proving",
+                StepStage::Code
+                | StepStage::Audit
+                | StepStage::Fix
+                | StepStage::Commit
+                | StepStage::Record => "Checking",
+            };
+            &format!("{verb} step {}", step.n)
+        }
+        (ProgramOperation::Stepping { .. }, None) => "Checking the step",
+        (ProgramOperation::Reversing { .. }, _) => "Restoring files",
+    };
+    text.to_owned()
 }
 
 #[cfg(test)]

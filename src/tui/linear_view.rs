@@ -5,26 +5,19 @@
 
 mod dialog_lines;
 mod line_commands;
+mod linear_state;
 mod plain_text;
 mod view_lines;
 
 pub use line_commands::LineTiming;
+pub use linear_state::LinearView;
 
 use super::Screen;
-use super::activity_text::describe_program_operation;
-use super::dialog::ComposerDraft;
-use super::labels::role_title;
-use super::read_only::ReadOnlyStatus;
-use super::tabs::TabKind;
-use super::transcript::{BlockAuthor, TranscriptNews};
+use super::labels::{describe_program_operation, role_title};
 use super::welcome_page::WelcomeInfo;
 use super::{composer_target, text_wrap};
-use crate::domain::proof_progress::ProofProgress;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState};
-use dialog_lines::PrintedDialog;
-use plain_text::{signs_to_words, without_signs};
-use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use plain_text::without_signs;
 
 /// The first lines.
 const INTRODUCTION: [&str; 2] = [
@@ -39,137 +32,6 @@ pub struct LinearOutput {
     pub lines: Vec<String>,
     /// Whether they contain a question that was not printed before. No line that was typed earlier may answer it.
     pub asks: bool,
-}
-
-/// What was printed, so that nothing is printed twice, and what the last line of the user asked for.
-#[derive(Debug, Default)]
-pub struct LinearView {
-    /// Whether anything was printed; if not, the screen draws frames.
-    is_introduced: bool,
-    /// The dialog that was printed last, while it is open.
-    dialog: Option<PrintedDialog>,
-    /// The choices that a number chooses from, with their dialog's id.
-    asked: Option<(String, Vec<String>)>,
-    draft: Option<ComposerDraft>,
-    /// The text in the composer, such as a quotation or a text that could not be sent.
-    prepared: String,
-    toast: Option<String>,
-    welcome_problems: Vec<String>,
-    read_only: Option<ReadOnlyStatus>,
-    /// Who works on what.
-    activity: Option<String>,
-    /// Whose text was printed last, if nothing came after it.
-    speaker: Option<BlockAuthor>,
-    /// The last line of the user, which need not be repeated.
-    typed: String,
-    /// What the user asked to see.
-    wanted: Option<WantedView>,
-    /// Answers to the user's last line, and ends of test runs.
-    replies: Vec<String>,
-    /// Hashes of the lines that were printed since the user's last line.
-    recent: BTreeSet<u64>,
-}
-
-/// A part of the screen that the user asked to see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WantedView {
-    Tab(TabKind),
-    Selection,
-}
-
-/// After that many lines, older ones may be printed again below a question.
-const MAX_RECENT_LINES: usize = 10_000;
-
-impl LinearView {
-    /// Remembers printed lines, so that a question does not repeat what is right above it.
-    fn note_printed(&mut self, lines: &[String]) {
-        if self.recent.len() > MAX_RECENT_LINES {
-            self.recent.clear();
-        }
-        self.recent.extend(lines.iter().map(|line| hash_line(line)));
-    }
-
-    /// Returns whether a line was printed since the user's last line.
-    fn is_recent(&self, line: &str) -> bool {
-        self.recent.contains(&hash_line(line))
-    }
-
-    /// Prints the end of a test run that proves a step.
-    pub fn on_proof_progress(&mut self, progress: &ProofProgress) {
-        if self.is_introduced {
-            let end = progress.describe_end();
-            self.replies.extend(end.map(|end| signs_to_words(&end)));
-        }
-    }
-
-    /// Returns the lines for news of the transcript.
-    fn news_lines(&mut self, news: TranscriptNews) -> Vec<String> {
-        match news {
-            TranscriptNews::Speech {
-                author: BlockAuthor::User,
-                lines,
-                ..
-            } => {
-                self.speaker = None;
-                let text = lines.join("\n");
-                let is_reason = text.starts_with("Denied ")
-                    && !self.typed.is_empty()
-                    && text.ends_with(&format!(": {}", self.typed));
-                // The call says that it was denied, and why.
-                let is_typed = is_reason || !text.is_empty() && self.typed.ends_with(text.trim());
-                let mut lines = if is_typed { Vec::new() } else { lines };
-                if let Some(first) = lines.first_mut() {
-                    *first = format!("You: {first}");
-                }
-                lines
-            }
-            TranscriptNews::Speech {
-                author,
-                continues,
-                lines,
-            } => {
-                let is_next = self.speaker.replace(author) == Some(author);
-                let verb = if continues { "continues" } else { "says" };
-                let head = (!is_next).then(|| format!("{} {verb}:", author_name(author)));
-                head.into_iter().chain(lines).collect()
-            }
-            TranscriptNews::Deed { author, mut lines } => {
-                self.speaker = None;
-                if let Some(first) = lines.first_mut() {
-                    *first = format!("{}, {first}", author_name(author));
-                }
-                lines
-            }
-            TranscriptNews::Heading(text) => {
-                self.speaker = None;
-                let text = without_signs(&text);
-                // The other headings are those of steps.
-                let is_step = text.starts_with("Step ") || text == "Summary";
-                let lead = if is_step { "" } else { "Phase: " };
-                vec![String::new(), format!("{lead}{text}.")]
-            }
-            TranscriptNews::Report(lines) => {
-                self.speaker = None;
-                lines.iter().map(|line| without_signs(line)).collect()
-            }
-        }
-    }
-}
-
-fn hash_line(line: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    line.trim().hash(&mut hasher);
-    hasher.finish()
-}
-
-fn author_name(author: BlockAuthor) -> &'static str {
-    match author {
-        BlockAuthor::Agent(role) => role_title(role),
-        BlockAuthor::Subagent => "Agent",
-        BlockAuthor::User => "You",
-        BlockAuthor::TaskGiver => "Task",
-        BlockAuthor::System => "agent-collab",
-    }
 }
 
 impl Screen {

@@ -2,9 +2,9 @@
 //!
 //! Keys wrap around, the wheel does not.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use super::view_moves::ScrollMove;
 
-use super::scroll_view::ScrollMove;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 /// Returns the move that a key stands for, if any.
 pub fn list_move(key: KeyEvent) -> Option<ScrollMove> {

@@ -10,11 +10,14 @@ use super::Screen;
 use super::action::Action;
 use super::command::ScreenCommand;
 use super::command_palette::PaletteResponse;
+use super::command_table::CommandTarget;
 use super::dialog::DialogFocus;
 use super::discussion_board::DiscussionBoard;
 use super::keymap::{ComposerFocus, KeyChord};
-use super::scroll_view::{ScrollMove, ScrollTarget};
-use super::tabs::{PaneFocus, TabKind};
+use super::scroll_view::ScrollTarget;
+use super::tab_kind::TabKind;
+use super::tabs::PaneFocus;
+use super::view_moves::ScrollMove;
 use crate::domain::run::RunState;
 
 /// How many lines one wheel step scrolls.

@@ -11,7 +11,6 @@ use super::dialog::ChoiceDialog;
 use super::help::HelpLine;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::markdown;
-use super::scroll_view::ScrollMove;
 use super::scroll_view::ScrollView;
 use super::searchable_view::SearchableView;
 use super::tabs::chat::{ChatArrangement, TranscriptStyle, draw_transcript, scroll_transcript};
@@ -22,6 +21,7 @@ use super::text_wrap::{clean_for_display, text_width, truncate_to_columns, wrap_
 use super::theme;
 use super::transcript::{ChatTranscript, ChildSessionView, TranscriptFinder};
 use super::view_area::inset_columns;
+use super::view_moves::ScrollMove;
 use crate::domain::ids::SessionId;
 use crate::domain::run::RunState;
 

@@ -14,9 +14,8 @@ use super::appearance::{MouseCapture, ScreenAppearance, ScreenSettings};
 use super::approval_view::clean_lines;
 use super::approval_view::{ApprovalEntry, ExactCall};
 use super::completion::ComposerAssist;
-use super::composer::{PasteResult, TextComposer};
+use super::composer::{PasteResult, TextComposer, describe_too_large};
 use super::composer_pane::ComposerPane;
-use super::composer_submit;
 use super::copy_commands::CopiedCodeBlock;
 use super::cross_tab_toast::CrossTabToast;
 use super::dialog::ChoiceDialog;
@@ -27,17 +26,18 @@ use super::diff_view::DiffLookup;
 use super::discussion_commands::DiscussionViewState;
 use super::document_texts::DisplayDocuments;
 use super::document_texts::RunDocumentFiles;
+use super::hit_areas::ScreenHitAreas;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::linear_view::LinearView;
 use super::overlays::OverlayStack;
 use super::pager::{PagerFormat, TextPager};
 use super::read_only::{ReadOnlyStatus, RunListEntry};
 use super::run_facts::{RunFacts, ToastLine};
-use super::screen_layout::ScreenHitAreas;
-use super::scrollback::ScrollbackChunk;
+use super::scrollback_chunk::ScrollbackChunk;
+use super::tab_kind::TabKind;
+use super::tabs::ScreenTabs;
 use super::tabs::log::EventLogList;
 use super::tabs::status::AdapterSandboxView;
-use super::tabs::{ScreenTabs, TabKind};
 use super::terminal_status::TerminalStatus;
 use super::text_versions::ConflictVersions;
 use super::theme::{ColorTheme, TerminalBackground};
@@ -358,7 +358,7 @@ impl Screen {
         self.focus_composer();
         self.composer.close_completion();
         if let PasteResult::TooLarge { n_bytes } = self.composer.editor.on_paste(text) {
-            self.show_toast(&composer_submit::describe_too_large(Some(n_bytes)));
+            self.show_toast(&describe_too_large(Some(n_bytes)));
         }
     }
 

@@ -4,32 +4,31 @@
 //! for the user stays visible.
 
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
-use super::clickable_keys::{self, KeyHintAreas};
-use super::composer::ComposerSpacing;
+use super::clickable_keys::{self};
 use super::dialog::dialog_size::{
     MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label, without_text_above,
 };
 use super::dialog::{ChoiceDialog, DialogFocus, DialogOrigin};
 use super::diff_view::draw_diff_panel;
-use super::keymap::{ComposerFocus, KeyChord};
+use super::hit_areas::ScreenHitAreas;
+use super::keymap::ComposerFocus;
 use super::pager::TextPager;
 use super::run_summary::{SummaryContext, update_summary_card};
 use super::sidebar::SidebarContext;
 use super::step_trail::StepTrail;
+use super::tab_kind::TabKind;
 use super::tabs::screen_tab::TabContext;
-use super::tabs::{PaneFocus, SIDEBAR_COLUMNS, TabKind};
+use super::tabs::{PaneFocus, SIDEBAR_COLUMNS};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
 use super::view_area::{gutter, inset, inset_columns, split_bottom, split_right, split_top};
-use super::welcome_page::{CenteredWelcome, WelcomePage};
+use super::welcome_page::WelcomePage;
 use super::{Screen, command_table, footer, header, popup, sidebar};
-use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
@@ -40,59 +39,6 @@ const LOW_WINDOW_ROWS: u16 = 16;
 
 /// From this window height on, a blank row stands above the dialog or the composer.
 const HIGH_WINDOW_ROWS: u16 = 30;
-
-/// The areas of the last frame that can be clicked.
-#[derive(Debug, Default)]
-pub struct ScreenHitAreas {
-    /// The tab, or the pager in its place.
-    pub body: Rect,
-    pub composer: Rect,
-    pub window_columns: u16,
-    pub composer_spacing: ComposerSpacing,
-    /// The parts of the welcome page around the composer, in a large window.
-    pub welcome: Option<CenteredWelcome>,
-    pub tabs: Vec<(Rect, TabKind)>,
-    pub dialog: Rect,
-    /// Whether the dialog is reduced to a line, which shows no choices and takes no answer.
-    pub is_dialog_folded: bool,
-    pub choices: Vec<(Rect, usize)>,
-    /// The open palette and its rows.
-    pub palette: Option<(Rect, Vec<(Rect, usize)>)>,
-    /// The rows of the suggestions.
-    pub completion: Vec<(Rect, usize)>,
-    pub diff_strip: Vec<(Rect, DiffScope)>,
-    /// The recent runs on the welcome page, by index.
-    pub runs: Vec<(Rect, usize)>,
-    pub buttons: footer::FooterButtons,
-    /// The key hints anywhere else.
-    pub hints: KeyHintAreas,
-    /// What the footer says of the present; a click goes to what waits for the user.
-    pub need: Rect,
-}
-
-impl ScreenHitAreas {
-    /// Collects the key hints of a finished frame and removes their marks. Outside an open palette there are none,
-    /// because a click there closes it.
-    pub fn collect_hints(&mut self, buffer: &mut Buffer) {
-        self.hints = clickable_keys::extract_hint_areas(buffer);
-        if let Some((area, _)) = &self.palette {
-            let hints = &mut self.hints;
-            hints.retain(|(place, _)| area.contains(place.as_position()));
-        }
-    }
-
-    /// Returns whether choices of the dialog stand side by side.
-    pub fn has_buttons(&self) -> bool {
-        let mut pairs = self.choices.windows(2);
-        pairs.any(|pair| matches!(pair, [(one, _), (next, _)] if one.y == next.y))
-    }
-
-    /// Returns the key of the hint at a position.
-    pub fn hint_key_at(&self, at: Position) -> Option<KeyChord> {
-        let mut hit = self.hints.iter().filter(|(place, _)| place.contains(at));
-        hit.next().map(|(_, key)| *key)
-    }
-}
 
 impl Screen {
     pub(super) fn draw_all(

@@ -10,18 +10,7 @@ use ratatui::text::{Line, Span};
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::search_highlight::SearchMatches;
 use super::theme;
-
-/// A scroll step of a view.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScrollMove {
-    Up,
-    Down,
-    PageUp,
-    PageDown,
-    Top,
-    /// To the last line; new lines are followed from then on.
-    End,
-}
+use super::view_moves::ScrollMove;
 
 /// Where the view goes when new lines arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,23 +3,9 @@
 //! Runs outside the event loop, so that cleaning and replaying a long history does not delay keys.
 //! The caller reads the log.
 
-use super::tabs::log::EventLogList;
-use super::transcript::{ChatTranscript, LogSearchResult};
+use super::scrollback_chunk::ScrollbackChunk;
 use super::{Screen, ScreenSettings};
 use crate::domain::event::EventRecord;
-use crate::domain::ids::UnixMillis;
-
-/// The display data of a piece of the log, built as on an empty screen.
-#[derive(Debug)]
-pub struct ScrollbackChunk {
-    pub(super) transcript: ChatTranscript,
-    pub(super) record: EventLogList,
-    pub(super) proposed_goal: Option<String>,
-    pub(super) goal_before: Option<String>,
-    pub(super) is_goal_known: bool,
-    pub(super) ended_at: Option<UnixMillis>,
-    pub(super) log_search: Option<LogSearchResult>,
-}
 
 impl ScrollbackChunk {
     /// Replays events in their original order; `before` is the number of events in the log before them.

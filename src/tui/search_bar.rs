@@ -10,10 +10,12 @@ use super::command::ScreenCommand;
 use super::keymap::{ActiveKeymap, ComposerFocus, KeyContext};
 use super::overlays::OverlayStack;
 use super::searchable_view::SearchableView;
-use super::tabs::{ScreenTabs, TabKind};
+use super::tab_kind::TabKind;
+use super::tabs::ScreenTabs;
 use super::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
 use super::theme;
 use super::transcript::LogSearchProgress;
+use super::view_moves::SearchStep;
 use crate::domain::run::RunState;
 
 /// How many characters of a pasted text are used.
@@ -35,19 +37,6 @@ enum SearchPlace {
     Session,
     Diff,
     Tab(TabKind),
-}
-
-/// An action in the search bar, besides typing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SearchStep {
-    /// To the next match; upwards in views that follow their end.
-    Next,
-    Up,
-    Down,
-    /// Closes the search bar; the match stays visible and is selected.
-    Accept,
-    /// Closes the search bar and restores the scroll position.
-    Cancel,
 }
 
 impl SearchBar {

@@ -12,7 +12,7 @@ use super::command::ScreenCommand;
 use super::labels::{format_tokens, role_title};
 use super::markdown::to_plain_line;
 use super::proof_board::ProofBoard;
-use super::tabs::TabKind;
+use super::tab_kind::TabKind;
 use super::tabs::plan::step_marks::{PlanStepMark, step_marks};
 use super::tabs::status::{usage_bar, usage_style};
 use super::text_wrap::{

@@ -1,6 +1,6 @@
 //! The tabs of the screen.
 //!
-//! A new tab is a file with its [`ScreenTab`], its `mod` line and its line in `screen_tabs!` below. All else reads
+//! A new tab is a file with its [`ScreenTab`], its `mod` line and its line in the list of `tab_kind`. All else reads
 //! this list: the bar, `/tab NAME`, the digits, switching, search, copying, the palette.
 
 pub mod chat;
@@ -15,14 +15,13 @@ use std::collections::BTreeSet;
 use ratatui::layout::Rect;
 
 use super::document_texts::DisplayDocuments;
+use super::tab_kind::{TabKind, for_each_tab};
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
-use screen_tab::{ScreenTab, TabInfo};
-
-/// Actions with a short label; related actions share one.
-pub type TabHints = &'static [(&'static [&'static str], &'static str)];
+use screen_tab::ScreenTab;
+pub use screen_tab::TabHints;
 
 const POINT_HINT: (&[&str], &str) = (&["previous-block", "next-block"], "pick");
 
@@ -35,33 +34,12 @@ pub const MIN_SIDEBAR_COLUMNS: u16 = 140;
 /// The window width from which the sidebar and a second pane are shown.
 pub const MIN_COLUMNS_OF_BOTH: u16 = 190;
 
-/// Declares the tabs in their order: the name of the tab, its field, its type.
+/// Declares the state of the tabs from their list.
 macro_rules! screen_tabs {
-    ($first:ident $first_field:ident: $first_type:ty, $($name:ident $field:ident: $type:ty,)*) => {
-        /// A tab of the screen, by name.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-        pub enum TabKind {
-            #[default]
-            $first,
-            $($name,)*
-        }
-
-        impl TabKind {
-            /// All tabs in their order.
-            pub const ALL: &[Self] = &[Self::$first, $(Self::$name,)*];
-
-            fn info(self) -> &'static TabInfo {
-                match self {
-                    Self::$first => &<$first_type>::INFO,
-                    $(Self::$name => &<$type>::INFO,)*
-                }
-            }
-        }
-
+    ($($name:ident $info:tt $field:ident: $type:ty,)*) => {
         /// All tabs with their state, and how they are shown.
         #[derive(Debug, Default)]
         pub struct ScreenTabs {
-            pub $first_field: $first_type,
             $(pub $field: $type,)*
             pub view: TabView,
         }
@@ -70,7 +48,6 @@ macro_rules! screen_tabs {
             /// Returns a tab.
             pub fn get(&self, tab: TabKind) -> &dyn ScreenTab {
                 match tab {
-                    TabKind::$first => &self.$first_field,
                     $(TabKind::$name => &self.$field,)*
                 }
             }
@@ -78,7 +55,6 @@ macro_rules! screen_tabs {
             /// Returns a tab, to change it.
             pub fn get_mut(&mut self, tab: TabKind) -> &mut dyn ScreenTab {
                 match tab {
-                    TabKind::$first => &mut self.$first_field,
                     $(TabKind::$name => &mut self.$field,)*
                 }
             }
@@ -86,13 +62,7 @@ macro_rules! screen_tabs {
     };
 }
 
-screen_tabs! {
-    Chat chat: chat::ChatTab,
-    Plan plan: plan::PlanTab,
-    Comments comments: comments::CommentsTab,
-    Log log: log::LogTab,
-    Status status: status::StatusTab,
-}
+for_each_tab!(screen_tabs);
 
 #[cfg(test)]
 mod tests;
@@ -146,36 +116,6 @@ pub enum PaneFocus {
 /// The revision of each tab when it was last visible.
 #[derive(Debug, Default)]
 struct SeenTabRevisions([u64; TabKind::ALL.len()]);
-
-impl TabKind {
-    /// Returns the tab's title.
-    pub fn title(self) -> &'static str {
-        self.info().title
-    }
-
-    /// Returns the digit that shows the tab, from 1.
-    pub fn digit(self) -> usize {
-        self.index() + 1
-    }
-
-    /// Returns the tab's index, from 0.
-    pub fn index(self) -> usize {
-        Self::ALL
-            .iter()
-            .position(|tab| *tab == self)
-            .unwrap_or_default()
-    }
-
-    /// Returns the tab's name as a slash command.
-    pub fn slash_name(self) -> &'static str {
-        self.info().slash_name
-    }
-
-    /// Returns whether the tab is folded until it is opened.
-    pub fn is_folded_at_first(self) -> bool {
-        self.info().is_folded_at_first
-    }
-}
 
 impl TabView {
     /// Returns the tab that the keys apply to: the current tab, or the second pane's if it has the keys.

@@ -2,7 +2,6 @@
 //!
 //! Nothing here changes a list: only the agents do.
 
-use super::pager::{PagerFormat, TextPager};
 use crate::domain::run::RunState;
 use crate::domain::session::Session;
 use crate::domain::todo_list::TodoList;
@@ -13,8 +12,8 @@ pub fn format_todo_list(todos: &TodoList) -> String {
     todos.describe_progress() + &items.collect::<String>()
 }
 
-/// Creates a pager with all lists of a run.
-pub(super) fn todo_pager(state: &RunState) -> TextPager {
+/// Formats all lists of a run.
+pub fn format_todo_lists(state: &RunState) -> String {
     let sessions = [
         ("planner", Some(&state.planner)),
         ("reviewer", state.reviewer.as_ref()),
@@ -24,12 +23,11 @@ pub(super) fn todo_pager(state: &RunState) -> TextPager {
         Some(format!("{role}\n{}", format_todo_list(&session.todos)))
     });
     let lists: Vec<String> = lists.collect();
-    let text = if lists.is_empty() {
+    if lists.is_empty() {
         "No agent has a todo list.".to_owned()
     } else {
         lists.join("\n\n")
-    };
-    TextPager::new("Todos", &text, PagerFormat::Plain)
+    }
 }
 
 #[cfg(test)]

@@ -5,24 +5,20 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::action::Action;
+use super::command_table::CommandTarget;
 use super::dialog::ComposerDraft;
 use super::diff_view::{DiffAction, DiffView};
-use super::discussion_board::DiscussionBoard;
 use super::document_texts::DisplayDocuments;
 use super::keymap::ComposerFocus;
-use super::pager::{PagerFormat, TextPager};
-use super::scroll_view::{ScrollMove, ScrollTarget};
-use super::tabs::chat::toggle_block;
-use super::tabs::plan::plan_view_state::PlanViewState;
-use super::tabs::screen_tab::{self, OpenedEntry, ScreenTab, SelectionStep, TabContext};
-use super::tabs::{MIN_SIDEBAR_COLUMNS, PaneFocus, SidePaneKind, TabKind, WIDE};
-use super::text_comparison::{ComparisonForm, MIN_SIDE_BY_SIDE_COLUMNS};
-use super::todo_lists::todo_pager;
-use super::transcript::{ChildSessionView, SelectionMove};
-use super::{Screen, ScreenSettings, finding_location, thread_choice};
+use super::pager::TextPager;
+use super::tab_kind::TabKind;
+use super::tabs::screen_tab::{self, SelectionStep, TabContext};
+use super::tabs::{PaneFocus, WIDE};
+use super::transcript::ChildSessionView;
+use super::view_moves::{ScrollMove, SelectionMove};
+use super::{Screen, ScreenSettings, thread_choice};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
-use crate::domain::findings::Finding;
 use crate::domain::ids::SessionId;
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::plan_thread::UserNote;
@@ -128,46 +124,6 @@ impl Screen {
             return Some(self.open_selection(state));
         }
         self.step_entry(true, state).then(Vec::new)
-    }
-
-    /// Opens or folds the selected entry of the view in front; nothing here changes the run.
-    pub(super) fn open_selection(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let context = self.settings.tab_context(&self.documents, state);
-        let child = self.overlays.pager.as_mut().and_then(TextPager::child_mut);
-        let opened = match child {
-            Some(child) => toggle_block(&mut child.transcript),
-            None => match self.tabs.focused().open_selection(&context) {
-                OpenedEntry::NoList => self.tabs.chat.open_selection(&context),
-                opened => opened,
-            },
-        };
-        match opened {
-            OpenedEntry::InPlace | OpenedEntry::NoList => Vec::new(),
-            OpenedEntry::Text { title, text } => {
-                self.open_pager(TextPager::new(&title, &text, PagerFormat::Plain))
-            }
-            OpenedEntry::Diff(scope) => self.open_diff(scope),
-            OpenedEntry::Discussion(id) => self.open_board(DiscussionBoard::new(id)),
-            OpenedEntry::Refused(why) => self.show_toast(why),
-            OpenedEntry::NotSelected(what) => self.explain_pointing(what),
-        }
-    }
-
-    /// Switches the filter of findings or events; in the plan, starts or ends the comparison.
-    pub(super) fn cycle_filter(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if self.overlays.pager.is_some() {
-            return self.show_toast("Close the open text first.");
-        }
-        let context = self.settings.tab_context(&self.documents, state);
-        match self.tabs.focused().cycle_filter(&context) {
-            Some(Ok(())) => {}
-            Some(Err(why)) => return self.show_toast(why),
-            None => {
-                self.tabs.comments.selection.next_filter(state);
-                self.show_over_all(TabKind::Comments);
-            }
-        }
-        Vec::new()
     }
 
     /// Says that something has to be selected first, and with which keys.
@@ -276,81 +232,9 @@ impl Screen {
         }
     }
 
-    fn noted_place(&mut self, state: &RunState) -> Option<UserNote> {
+    pub(super) fn noted_place(&mut self, state: &RunState) -> Option<UserNote> {
         let context = self.settings.tab_context(&self.documents, Some(state));
         self.tabs.focused().noted_place(&context)
-    }
-
-    /// Compares the plan with the version on which the selected finding was raised or the selected thread was opened.
-    pub(super) fn show_plan_change(&mut self, n: &str, state: Option<&RunState>) -> Vec<Action> {
-        let place = state.and_then(|state| self.noted_place(state));
-        let (n, texts) = (n.trim().parse().ok(), &self.documents);
-        let find = |state| thread_choice::find_comparison(n, place.as_ref(), state, texts);
-        let Some(found) = state.and_then(find) else {
-            return self.explain_pointing("a finding or a thread");
-        };
-        if !self.tabs.plan.view.compare_with_review(found.review, texts) {
-            return self.show_toast("The plan has not changed since.");
-        }
-        self.show_tab(TabKind::Plan);
-        if let Some(line) = found.line {
-            self.tabs.plan.page.scroll_to(ScrollTarget::Line(line));
-        }
-        Vec::new()
-    }
-
-    fn show_plan_line(&mut self, line: Option<usize>, mark: ScrollTarget) -> Vec<Action> {
-        let Some(line) = line else {
-            return self.show_toast("It has no known line in the plan.");
-        };
-        self.tabs.plan.view = PlanViewState::default();
-        self.tabs.plan.view.select_line(line);
-        self.show_tab(TabKind::Plan);
-        self.tabs.plan.page.scroll_to(mark);
-        Vec::new()
-    }
-
-    /// Jumps from a finding to its line of the plan, or from a line to the finding about it.
-    pub(super) fn jump_to_counterpart(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let selected = self.tabs.comments.selection.selected_mark();
-        if let (TabKind::Comments, Some(mark @ ScrollTarget::Note(n)), Some(state)) =
-            (self.tabs.view.focused(), selected, state)
-        {
-            let lines = self.documents.plan_lines();
-            let thread = state.threads.get(n);
-            let line = thread.and_then(|thread| thread.find_line(&lines));
-            return self.show_plan_line(line, mark);
-        }
-        let text = self.documents.plan.text.as_deref().unwrap_or_default();
-        let open = state.map(|state| finding_location::locate_open_findings(state, text));
-        let mut open = open.into_iter().flatten();
-        match (
-            self.tabs.view.focused(),
-            self.tabs.comments.selection.selected_finding(),
-            self.tabs.plan.view.selected_line(),
-        ) {
-            (TabKind::Comments, Some(n), _) => {
-                let of_finding = |(finding, _): &(&Finding, _)| finding.remark.n == n;
-                let line = open.find(of_finding).and_then(|(_, line)| line);
-                self.show_plan_line(line, ScrollTarget::Finding(n))
-            }
-            (TabKind::Comments, None, _) => self.explain_pointing("a finding"),
-            (TabKind::Plan, _, Some(line)) => {
-                let of_line = open.find(|(_, at)| *at == Some(line));
-                let finding = of_line.map(|(finding, _)| ScrollTarget::Finding(finding.remark.n));
-                let context = self.settings.tab_context(&self.documents, state);
-                let place = self.tabs.plan.noted_place(&context);
-                let thread = place.and_then(|place| place.thread).map(ScrollTarget::Note);
-                let Some(mark) = finding.or(thread) else {
-                    return self.show_toast("No open finding or thread is about this line.");
-                };
-                self.tabs.comments.selection.select_listed(mark);
-                self.show_tab(TabKind::Comments);
-                self.tabs.comments.page.scroll_to(mark);
-                Vec::new()
-            }
-            _ => self.explain_pointing("a finding or a plan line"),
-        }
     }
 }
 
@@ -388,11 +272,6 @@ impl Screen {
         let was_covered = self.overlays.covers_tab();
         self.close_overlays();
         self.tabs.view.show(tab, was_covered);
-    }
-
-    pub(super) fn step_tab(&mut self, by: isize) {
-        self.close_overlays();
-        self.tabs.view.step(by);
     }
 
     pub(super) fn scroll_view(&mut self, to: ScrollMove) {
@@ -449,70 +328,6 @@ impl Screen {
             PaneFocus::Side => PaneFocus::Main,
         };
         Vec::new()
-    }
-
-    /// Switches between both agents side by side and one column.
-    pub(super) fn toggle_chat_arrangement(&mut self) -> Vec<Action> {
-        if let Some(columns) = self.columns_if_narrower(WIDE) {
-            return self.show_toast(&format!(
-                "Planner beside reviewer needs {WIDE} columns, the window has {columns}"
-            ));
-        }
-        self.tabs.chat.arrangement.toggle();
-        Vec::new()
-    }
-
-    /// Switches mouse handling between the program and the terminal.
-    pub(super) fn toggle_mouse_capture(&mut self) -> Vec<Action> {
-        let word = self.settings.appearance.toggle_mouse_capture();
-        let key = self.keymap().key_label("mouse", self.composer.focus);
-        self.show_toast_with_keys(&format!("{word} · {key} switches back"))
-    }
-
-    /// Shows or hides the second pane; while plan versions are compared, switches the form of the comparison.
-    pub(super) fn toggle_side_pane(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let shown = self.tabs.view.shown;
-        if shown == TabKind::Plan && self.tabs.plan.view.compared_version().is_some() {
-            let least = u16::try_from(MIN_SIDE_BY_SIDE_COLUMNS).unwrap_or(u16::MAX);
-            let form = self.tabs.plan.view.form.opposite();
-            self.tabs.plan.view.form = form;
-            return match self.columns_if_narrower(least) {
-                Some(columns) if form == ComparisonForm::SideBySide => self.show_toast(&format!(
-                    "Side by side needs {least} columns, the window has {columns}"
-                )),
-                Some(_) | None => Vec::new(),
-            };
-        }
-        if let Some(columns) = self.columns_if_narrower(MIN_SIDEBAR_COLUMNS) {
-            return self.show_toast(&format!(
-                "The sidebar needs {MIN_SIDEBAR_COLUMNS} columns, a second pane {WIDE}, the window has {columns}"
-            ));
-        }
-        let columns = self.hit_areas.window_columns;
-        self.tabs.view.side_pane.cycle(columns);
-        let beside = self.tabs.tab_beside(columns, &self.documents, state);
-        if self.tabs.view.side_pane == SidePaneKind::Document && beside.is_none() {
-            self.show_toast(&format!("Nothing is shown beside {} now", shown.title()))
-        } else {
-            Vec::new()
-        }
-    }
-
-    /// Returns the width of the window if it is less than `wanted`.
-    fn columns_if_narrower(&self, wanted: u16) -> Option<u16> {
-        // Before the first frame the width is unknown.
-        let columns = self.hit_areas.window_columns;
-        (columns > 0 && columns < wanted).then_some(columns)
-    }
-}
-
-impl Screen {
-    /// Shows all todo lists.
-    pub(super) fn show_todo_lists(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        match state {
-            Some(state) => self.open_pager(todo_pager(state)),
-            None => self.show_toast("No run yet."),
-        }
     }
 }
 

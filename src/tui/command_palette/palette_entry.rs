@@ -152,9 +152,10 @@ impl PaletteAction {
         state: Option<&RunState>,
         sheet: Option<&ChoiceDialog>,
     ) -> Option<String> {
+        let dialog = sheet.map(ChoiceDialog::to_open_dialog);
         match self {
-            Self::Command(command) => command_blocker(command, state, sheet),
-            Self::FillComposer(text) => slash_blocker(text, state, sheet),
+            Self::Command(command) => command_blocker(command, state, dialog),
+            Self::FillComposer(text) => slash_blocker(text, state, dialog),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::domain::turn::Role;
 use crate::tui::action::DocumentKind;
 use crate::tui::command::ScreenCommand;
 use crate::tui::discussion_commands::DiscussionScreenCommand;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 
 /// Returns the text, which must not be empty.
 pub fn require_text(name: &str, argument: &str) -> Result<String, String> {

@@ -7,14 +7,19 @@ use crate::domain::discussion::GroupDiscussion;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{ProgramOperation, RunState, notes_blocker};
-use crate::tui::dialog::ChoiceDialog;
 
 /// What decides whether a command is available.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandContext<'a> {
     pub state: Option<&'a RunState>,
-    /// The open dialog.
-    pub sheet: Option<&'a ChoiceDialog>,
+    pub dialog: Option<OpenDialog>,
+}
+
+/// What the conditions ask about the open dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenDialog {
+    /// Whether it asks to send a turn or to confirm the goal.
+    pub has_go: bool,
 }
 
 impl<'a> CommandContext<'a> {
@@ -55,11 +60,8 @@ pub const fn is_always_available(_: &CommandContext<'_>) -> Option<String> {
 }
 
 pub fn turn_is_waiting(now: &CommandContext<'_>) -> Option<String> {
-    let choices = now.sheet.map_or(&[][..], |sheet| &sheet.choices);
-    unless(
-        choices.iter().any(|choice| choice.key == 'g'),
-        "no turn or goal is waiting",
-    )
+    let is_waiting = now.dialog.is_some_and(|dialog| dialog.has_go);
+    unless(is_waiting, "no turn or goal is waiting")
 }
 
 pub fn gate_is_manual(now: &CommandContext<'_>) -> Option<String> {
@@ -152,7 +154,7 @@ pub fn step_can_be_undone(now: &CommandContext<'_>) -> Option<String> {
 }
 
 pub fn dialog_is_open(now: &CommandContext<'_>) -> Option<String> {
-    unless(now.sheet.is_some(), "nothing is waiting for you")
+    unless(now.dialog.is_some(), "nothing is waiting for you")
 }
 
 pub fn request_is_waiting(now: &CommandContext<'_>) -> Option<String> {

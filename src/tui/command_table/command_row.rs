@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 
 use super::command_conditions::{CommandContext, is_always_available};
+use super::command_target::CommandTarget;
 use super::slash_command::{ArgumentValues, SlashArgument, SlashCommand};
 use crate::domain::run::RunState;
-use crate::tui::Screen;
 use crate::tui::action::Action;
 use crate::tui::command::{RowCall, ScreenCommand};
 use crate::tui::keymap::{KeyChord, KeyContext};
@@ -16,7 +16,7 @@ use crate::tui::keymap::{KeyChord, KeyContext};
 pub type ArgumentParser = fn(&str) -> Result<ScreenCommand, String>;
 
 /// A function of the screen that carries a command out, with the typed argument.
-pub type ScreenFunction = fn(&mut Screen, &str, Option<&RunState>) -> Vec<Action>;
+pub type ScreenFunction = fn(&mut dyn CommandTarget, &str, Option<&RunState>) -> Vec<Action>;
 
 /// What a command does.
 #[derive(Debug, Clone, Copy)]

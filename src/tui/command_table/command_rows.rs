@@ -2,7 +2,8 @@
 //!
 //! CONTRIBUTING.md has the recipe for a new one.
 
-use crate::tui::run_commands;
+use crate::tui::tab_kind::TabKind;
+use crate::tui::view_moves::{ScrollMove, SelectionMove};
 use ratatui::crossterm::event::KeyCode;
 
 use super::argument_parsers as parse;
@@ -18,9 +19,6 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::discussion_commands::DiscussionScreenCommand as Discussion;
 use crate::tui::keymap::KeyContext::{Anywhere, Composer, OutsideComposer};
 use crate::tui::keymap::{alt_key, ctrl_key, letter_key, plain_key};
-use crate::tui::scroll_view::ScrollMove;
-use crate::tui::tabs::TabKind;
-use crate::tui::transcript::SelectionMove;
 
 /// The rows of each group, in the order of the help.
 pub static GROUPS: [&[CommandRow]; 8] = [
@@ -128,10 +126,10 @@ static DOCUMENTS: &[CommandRow] = &in_group(CommandGroup::Documents, [
 static AGENTS: &[CommandRow] = &in_group(CommandGroup::Agents, [
     slash_command("/task", Build(parse::parse_task), "Give a task to a separate agent (or write `@AGENT TEXT`)")
         .with_argument(Text("AGENT TEXT")).titled("Give a task to another agent…").with_values(ArgumentValues::TaskAgents).changes_run(),
-    slash_command("/agent", Call(|screen, name, state| screen.apply(run_commands::show_agents(name, &screen.composer.assist.agents, state))),
+    slash_command("/agent", Call(|screen, name, state| screen.show_agents(name, state)),
         "List the agents and what each may do").titled("List the agents…").with_argument(Optional(&["NAME"])).with_unlisted_name("/agents")
         .with_values(ArgumentValues::Agents),
-    slash_command("/sessions", Call(|screen, _, state| screen.apply(run_commands::list_children(state))),
+    slash_command("/sessions", Call(|screen, _, state| screen.list_children(state)),
         "List task sessions, read or stop one").titled("List task sessions…").changes_run(),
     slash_command("/todos", Call(|screen, _, state| screen.show_todo_lists(state)), "Show the agents' todo lists"),
     slash_command("/discuss", Build(|text| Ok(ScreenCommand::Discuss(Discussion::Start(text.to_owned())))),
@@ -195,11 +193,11 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
         "Show Log (again: fold it)").titled("Show Log").named("show-log").reaches(ViewReach::DiffAndBoard),
     key_command("/status", &[letter_key('5')], OutsideComposer, Build(|_| Ok(ScreenCommand::Show(TabKind::Status))),
         "Show Status (again: fold it)").titled("Show Status").named("show-status").reaches(ViewReach::DiffAndBoard),
-    key_command("/next", &[plain_key(KeyCode::Tab)], Anywhere, Call(|screen, _, _| screen.change_view(|screen| screen.step_tab(1))),
+    key_command("/next", &[plain_key(KeyCode::Tab)], Anywhere, Call(|screen, _, _| screen.step_tab(1)),
         "Next tab").named("next-tab").hint(110, "tabs"),
-    key_command("/next", &[plain_key(KeyCode::Right)], OutsideComposer, Call(|screen, _, _| screen.change_view(|screen| screen.step_tab(1))),
+    key_command("/next", &[plain_key(KeyCode::Right)], OutsideComposer, Call(|screen, _, _| screen.step_tab(1)),
         "Next tab").named("tab-right"),
-    key_command("/previous", &[plain_key(KeyCode::Left)], OutsideComposer, Call(|screen, _, _| screen.change_view(|screen| screen.step_tab(-1))),
+    key_command("/previous", &[plain_key(KeyCode::Left)], OutsideComposer, Call(|screen, _, _| screen.step_tab(-1)),
         "Previous tab").named("tab-left"),
     key_command("/open", &[letter_key(' ')], OutsideComposer, Call(|screen, _, state| screen.open_selection(state)),
         "Open or fold the selection (for a step: its diff)").titled("Open or fold the selection"),
@@ -224,17 +222,17 @@ static COMPOSER: &[CommandRow] = &in_group(CommandGroup::Composer, [
     key_command("/write", &[letter_key('i'), plain_key(KeyCode::Enter)], OutsideComposer,
         Build(|_| Ok(ScreenCommand::FocusComposer)), "Write in the composer")
         .hint(120, "write").changes_run().also_in_overlay(),
-    key_command("/leave", &[plain_key(KeyCode::Esc)], Composer, Call(|screen, _, _| screen.change_view(|screen| screen.composer.leave_composer())),
+    key_command("/leave", &[plain_key(KeyCode::Esc)], Composer, Call(|screen, _, _| screen.leave_composer()),
         "Leave the composer, so that letters are commands").titled("Leave the composer").hint(130, "back"),
     key_command("/copy", &[ctrl_key('y')], OutsideComposer, Build(|_| Ok(ScreenCommand::Copy)),
         "Copy the selection, or the open text, diff or tab").titled("Copy the selection or the view").reaches(ViewReach::DiffAndBoard),
     key_command("/copy-code", &[alt_key('y')], OutsideComposer, Call(|screen, _, state| screen.copy_code_block(state)),
         "Copy the last code block (again: the one above)").titled("Copy the last code block"),
     key_command("/editor", &[ctrl_key('e')], OutsideComposer,
-        Call(|screen, _, state| screen.apply_to_front(state, |front| front.open_in_viewer(ExternalViewer::Editor))),
+        Call(|screen, _, state| screen.open_in_viewer(ExternalViewer::Editor, state)),
         "Open the selection in your editor (VISUAL, EDITOR)").titled("Open in your editor"),
     key_command("/pager", &[alt_key('l')], OutsideComposer,
-        Call(|screen, _, state| screen.apply_to_front(state, |front| front.open_in_viewer(ExternalViewer::Pager))),
+        Call(|screen, _, state| screen.open_in_viewer(ExternalViewer::Pager, state)),
         "Open the selection in your pager (PAGER)").titled("Open in your pager"),
 ]);
 

@@ -169,7 +169,7 @@ fn rows_of_one_command_agree_on_what_it_may_do() {
     let rights = |row: &CommandRow| {
         let nothing = CommandContext {
             state: None,
-            sheet: None,
+            dialog: None,
         };
         (
             row.run_change,

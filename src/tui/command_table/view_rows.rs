@@ -9,8 +9,7 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::diff_view::DiffAction;
 use crate::tui::discussion_board::BoardAction as OnBoard;
 use crate::tui::keymap::{KeyContext, ctrl_key, letter_key, plain_key};
-use crate::tui::scroll_view::ScrollMove;
-use crate::tui::search_bar::SearchStep;
+use crate::tui::view_moves::{ScrollMove, SearchStep};
 
 /// All of them except the board's, in the order of the footer. Related keys share a hint.
 #[rustfmt::skip]

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::ChoiceDialog;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::text_width;
 use crate::tui::view_area::{gutter, inset};
 

@@ -11,7 +11,7 @@ use crate::domain::run::RunState;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter};
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 

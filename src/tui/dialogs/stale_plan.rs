@@ -19,7 +19,7 @@ use crate::text::{count_changed_lines, front_matter};
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::document_texts::DisplayDocuments;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::text_versions::TextPair;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;

@@ -14,10 +14,10 @@ use super::file_list;
 use crate::text::pluralize;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
 use crate::tui::diff_row::fill_row;
-use crate::tui::scroll_view::ScrollMove;
 use crate::tui::search_highlight;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme::{self, Surface};
+use crate::tui::view_moves::ScrollMove;
 
 /// From this width on, the files stand at the left of the text.
 const MIN_FILE_LIST_COLUMNS: u16 = 98;

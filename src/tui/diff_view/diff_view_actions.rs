@@ -1,6 +1,6 @@
 //! The actions of the diff view; the keymap binds them to keys.
 
-use crate::tui::scroll_view::ScrollMove;
+use crate::tui::view_moves::ScrollMove;
 
 /// An action of the diff view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

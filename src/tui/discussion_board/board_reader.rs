@@ -13,11 +13,11 @@ use crate::domain::discussion::{
     CheckOutcome, CheckRun, DiscussionParticipant, DiscussionSpeech, ParticipantStance,
 };
 use crate::tui::markdown;
-use crate::tui::scroll_view::ScrollMove;
 use crate::tui::scroll_view::ScrollView;
 use crate::tui::text_wrap::{clean_for_display, draw_line, to_one_line, truncate_to_columns};
 use crate::tui::theme;
 use crate::tui::view_area::split_top;
+use crate::tui::view_moves::ScrollMove;
 
 const MAX_TEXT_COLUMNS: u16 = 112;
 

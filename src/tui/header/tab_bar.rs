@@ -5,7 +5,7 @@ use ratatui::text::Span;
 
 use crate::domain::run::RunState;
 use crate::tui::Screen;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 use crate::tui::view_area::gutter;

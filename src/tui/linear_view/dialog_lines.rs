@@ -1,6 +1,7 @@
 //! Prints the open dialog: the question, what is decided about, and numbered choices.
 
 use super::line_commands::SEND;
+use super::linear_state::PrintedDialog;
 use super::plain_text::without_signs;
 use crate::domain::run::RunState;
 use crate::text::pluralize;
@@ -9,15 +10,6 @@ use crate::tui::composer_target::{self, ComposerTarget};
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::dialogs::approval_dialog;
 use crate::tui::theme;
-
-/// A dialog as it was printed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PrintedDialog {
-    id: String,
-    /// Its title and body.
-    lines: Vec<String>,
-    choices: Vec<String>,
-}
 
 impl Screen {
     /// Prints the open dialog, or what changed in it, and asks for the text that the user writes for it. Returns whether

@@ -2,7 +2,7 @@
 //!
 //! A line that was typed before a question was printed never answers it.
 
-use super::WantedView;
+use super::linear_state::WantedView;
 use crate::domain::run::RunState;
 use crate::tui::Screen;
 use crate::tui::action::Action;

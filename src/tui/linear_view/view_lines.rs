@@ -2,7 +2,7 @@
 //!
 //! A printed text is closed at once, so that it stands in front of nothing.
 
-use super::WantedView;
+use super::linear_state::WantedView;
 use super::plain_text::signs_to_words;
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::run::RunState;
@@ -10,7 +10,7 @@ use crate::tui::Screen;
 use crate::tui::action::Action;
 use crate::tui::child_session_list::child_title;
 use crate::tui::scroll_view::ScrollView;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::clean_for_display;
 
 /// How many lines a search prints.

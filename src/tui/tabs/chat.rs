@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext, TabInfo};
+use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext};
 use super::{POINT_HINT, TabHints, WIDE};
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, UnixMillis};
@@ -13,18 +13,19 @@ use crate::domain::run::RunState;
 use crate::tui::clickable_keys;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
-use crate::tui::scroll_view::ScrollMove;
 use crate::tui::scroll_view::ScrollView;
 use crate::tui::search_highlight;
 use crate::tui::searchable_view::SearchableView;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{draw_line, truncate_to_columns, wrap_trusted_text};
 use crate::tui::theme::{self, Surface};
 use crate::tui::transcript::{
     BlockAuthor, ChatTranscript, LEAD_COLUMNS, LogSearchProgress, LogSearchResult,
-    ScrollbackDemand, SelectionMove, TranscriptColumns, TranscriptFinder, TranscriptRow,
-    TruncatedToolCall,
+    ScrollbackDemand, TranscriptColumns, TranscriptFinder, TranscriptRow,
 };
+use crate::tui::truncated_call::TruncatedToolCall;
 use crate::tui::view_area::{gutter, inset};
+use crate::tui::view_moves::{ScrollMove, SelectionMove};
 
 /// The page height of the chat when its area is unknown.
 const FALLBACK_PAGE_LINES: isize = 10;
@@ -57,12 +58,6 @@ impl ChatArrangement {
 }
 
 impl ChatTab {
-    pub const INFO: TabInfo = TabInfo {
-        title: "Chat",
-        slash_name: "chat",
-        is_folded_at_first: false,
-    };
-
     /// Returns the part of the log to search next.
     pub fn wanted_log_search(&self) -> Option<ScrollbackDemand> {
         self.finder.wanted_log_search(&self.transcript)
@@ -111,7 +106,7 @@ impl SearchableView for ChatTab {
     }
 
     fn searched_name(&self) -> &'static str {
-        Self::INFO.title
+        TabKind::Chat.title()
     }
 
     fn search_progress(&self) -> LogSearchProgress {

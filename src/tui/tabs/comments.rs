@@ -1,6 +1,7 @@
 //! Tab: the review. It shows the result of each iteration, then the findings and their status, which can be
 //! filtered, selected and opened, then the rest of `comments.md`.
 
+mod comments_entry;
 mod finding_entry;
 mod finding_list;
 mod finding_rows;
@@ -8,7 +9,9 @@ mod finding_selection;
 mod review_table;
 mod thread_entries;
 
-use finding_list::{FindingListLayout, ledger_entries};
+use comments_entry::CommentsEntry;
+use finding_list::ledger_entries;
+use finding_rows::FindingListLayout;
 pub use finding_selection::FindingSelection;
 use review_table::ReviewTableMode;
 
@@ -16,12 +19,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
-use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext, TabInfo};
+use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext};
 use super::{POINT_HINT, TabHints};
-use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::review;
@@ -30,9 +31,10 @@ use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
 use crate::tui::searchable_view::SearchableView;
-use crate::tui::text_wrap::{QUOTE_BAR, wrap_quotation, wrap_spans, wrap_trusted_text};
+use crate::tui::tab_kind::TabKind;
+use crate::tui::text_wrap::wrap_trusted_text;
 use crate::tui::theme;
-use crate::tui::transcript::SelectionMove;
+use crate::tui::view_moves::SelectionMove;
 
 /// The Comments tab.
 #[derive(Debug, Default)]
@@ -57,14 +59,6 @@ const THREAD_ACTIONS: TabHints = &[
     (&["discuss-finding", "settle", "filter"], "findings"),
 ];
 
-impl CommentsTab {
-    pub const INFO: TabInfo = TabInfo {
-        title: "Comments",
-        slash_name: "comments",
-        is_folded_at_first: false,
-    };
-}
-
 impl SearchableView for CommentsTab {
     fn searched_page(&self) -> Option<&ScrollView> {
         Some(&self.page)
@@ -80,7 +74,7 @@ impl SearchableView for CommentsTab {
     }
 
     fn searched_name(&self) -> &'static str {
-        Self::INFO.title
+        TabKind::Comments.title()
     }
 
     fn accept_match(&mut self) {
@@ -251,80 +245,6 @@ fn is_entry(mark: ScrollTarget) -> bool {
     )
 }
 
-/// From which width on the text of an entry is indented by what stands before it.
-const MIN_COLUMNS_OF_INDENT: usize = 60;
-
-/// A line of the list, cleaned for display, with the indent of its continuation lines and its target.
-#[derive(Debug, Hash)]
-struct CommentsEntry {
-    parts: Vec<(String, Style)>,
-    indent: usize,
-    mark: Option<ScrollTarget>,
-    /// Whether its first row is indented like the others.
-    is_indented: bool,
-    /// Whether it is cut to one row.
-    is_single_row: bool,
-}
-
-impl CommentsEntry {
-    fn new(text: &str, style: Style) -> Self {
-        Self {
-            parts: vec![(text.to_owned(), style)],
-            indent: 2,
-            mark: None,
-            is_indented: false,
-            is_single_row: false,
-        }
-    }
-
-    /// Returns an entry with all its rows below the text of another.
-    fn indented(text: &str, style: Style, indent: usize) -> Self {
-        Self {
-            indent,
-            is_indented: true,
-            ..Self::new(text, style)
-        }
-    }
-
-    fn from_parts(parts: Vec<(String, Style)>, indent: usize) -> Self {
-        Self {
-            parts,
-            indent,
-            mark: None,
-            is_indented: false,
-            is_single_row: false,
-        }
-    }
-
-    fn lines(&self, columns: usize) -> Vec<Line<'static>> {
-        if let [(lead, _), (text, style)] = self.parts.as_slice()
-            && lead == QUOTE_BAR
-        {
-            return wrap_quotation(text, *style, columns);
-        }
-        if self.is_single_row {
-            return vec![finding_rows::cut_to_line(&self.parts, columns)];
-        }
-        let indent = match columns {
-            ..MIN_COLUMNS_OF_INDENT => self.indent.min(2),
-            _ => self.indent,
-        };
-        let lead = self.is_indented.then(|| Span::raw(" ".repeat(indent)));
-        let parts = self.parts.iter();
-        let parts = parts.map(|(text, style)| Span::styled(text.as_str(), *style));
-        let spans: Vec<Span<'_>> = lead.into_iter().chain(parts).collect();
-        wrap_spans(&spans, columns, indent)
-    }
-}
-
-/// Returns a text in parts of one style each, without the backticks around its code.
-fn code_parts(text: &str, style: Style) -> Vec<(String, Style)> {
-    let spans = markdown::style_code(text, style).into_iter();
-    spans
-        .map(|span| (span.content.into_owned(), span.style))
-        .collect()
-}
-
 /// Draws the findings and the one that is selected.
 fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabContext<'_>) {
     let CommentsTab {
@@ -426,20 +346,4 @@ fn lay_out(
         laid.lines.extend(add_gutter(rest, false));
     }
     laid
-}
-
-/// Returns the status of a finding: a sign, its words and a style. An open finding without an answer needs no words.
-fn status_label(finding: &Finding) -> (&'static str, String, Style) {
-    let style = match finding.status {
-        FindingStatus::Open => theme::severity_style(finding.remark.severity),
-        FindingStatus::Fixed | FindingStatus::DecidedByUser => theme::GOOD,
-        FindingStatus::Withdrawn | FindingStatus::Rebutted | FindingStatus::Residual => {
-            theme::QUIET
-        }
-    };
-    let text = match finding.describe_status() {
-        open if open == "open" => String::new(),
-        other => other,
-    };
-    (finding.status_symbol(), text, style)
 }

@@ -5,7 +5,6 @@
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
-use super::TabHints;
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, UnixMillis};
@@ -14,23 +13,16 @@ use crate::domain::run::RunState;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::labels::LocalClock;
-use crate::tui::scroll_view::ScrollMove;
 use crate::tui::scroll_view::{ScrollTarget, ScrollView};
 use crate::tui::searchable_view::SearchableView;
-use crate::tui::transcript::{SelectionMove, TruncatedToolCall};
+use crate::tui::truncated_call::TruncatedToolCall;
+use crate::tui::view_moves::{ScrollMove, SelectionMove};
 
 /// The maximum width of a page.
 const MAX_PAGE_COLUMNS: u16 = 116;
 
-/// What is fixed about a tab.
-#[derive(Debug, PartialEq, Eq)]
-pub struct TabInfo {
-    pub title: &'static str,
-    /// The tab's name in `/tab NAME`.
-    pub slash_name: &'static str,
-    /// Whether the tab is folded to its number until it is opened.
-    pub is_folded_at_first: bool,
-}
+/// Actions with a short label; related actions share one.
+pub type TabHints = &'static [(&'static [&'static str], &'static str)];
 
 /// What a tab can see of the run and of the user's settings.
 #[derive(Debug, Clone, Copy)]

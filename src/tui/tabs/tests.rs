@@ -5,27 +5,20 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::{Frame, Terminal};
 
-use super::screen_tab::{ScreenTab, TabContext, TabInfo};
+use super::screen_tab::{ScreenTab, TabContext};
 use super::{TabView, chat};
 use crate::domain::ids::UnixMillis;
 use crate::tui::appearance::ScreenSettings;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::scroll_view::{ScrollContent, ScrollView};
 use crate::tui::searchable_view::SearchableView;
+use crate::tui::tab_kind::{TabInfo, tab_kinds};
 
 const NOTES: &str = "Nothing noted yet.";
 
 #[derive(Debug, Default)]
 pub struct NotesTab {
     page: ScrollView,
-}
-
-impl NotesTab {
-    const INFO: TabInfo = TabInfo {
-        title: "Notes",
-        slash_name: "notes",
-        is_folded_at_first: false,
-    };
 }
 
 impl SearchableView for NotesTab {
@@ -38,7 +31,7 @@ impl SearchableView for NotesTab {
     }
 
     fn searched_name(&self) -> &'static str {
-        Self::INFO.title
+        TabKind::Notes.info().title
     }
 }
 
@@ -60,10 +53,16 @@ impl ScreenTab for NotesTab {
     }
 }
 
-screen_tabs! {
-    Chat chat: chat::ChatTab,
-    Notes notes: NotesTab,
+macro_rules! one_more_tab {
+    ($build:ident) => {
+        $build! {
+            Chat ("Chat", "chat", false) chat: chat::ChatTab,
+            Notes ("Notes", "notes", false) notes: NotesTab,
+        }
+    };
 }
+one_more_tab!(tab_kinds);
+one_more_tab!(screen_tabs);
 
 #[test]
 fn a_new_tab_is_a_type_and_a_line_of_the_list() {

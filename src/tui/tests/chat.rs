@@ -19,7 +19,7 @@ use crate::domain::run::RunState;
 use crate::domain::session::SessionUsage;
 use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
 use crate::tui::keymap::ComposerFocus;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::{Action, Screen, ScrollbackChunk};
 
 fn reviewing() -> RunState {

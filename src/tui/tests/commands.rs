@@ -16,7 +16,7 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::command_table::{all_rows, parse_slash_command};
 use crate::tui::keymap::{ComposerFocus, KeyContext};
 use crate::tui::scroll_view::ScrollTarget;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::{DiffLookup, Screen};
 
 /// A context in which a command is available: the run, and the preparation of the screen.

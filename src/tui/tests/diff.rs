@@ -7,7 +7,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
 use crate::domain::turn::TurnPurpose;
 use crate::text::unified_diff::UnifiedDiff;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::{Action, DiffLookup, Screen};
 
 const PATCH: &str = "diff --git a/calc.py b/calc.py

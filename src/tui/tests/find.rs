@@ -10,7 +10,7 @@ use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::keymap::ComposerFocus;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::{DiffLookup, RunDocumentFiles, Screen, ScrollbackChunk, ScrollbackDemand};
 
 fn reviewing() -> RunState {

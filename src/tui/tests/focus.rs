@@ -14,7 +14,7 @@ use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::keymap::ComposerFocus;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::theme::TerminalEnvironment;
 use crate::tui::{
     Action, ColorTheme, DiffLookup, RunCompletion, RunListEntry, Screen, ScreenAppearance,

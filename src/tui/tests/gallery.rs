@@ -16,7 +16,7 @@ use crate::domain::plan;
 use crate::domain::run::{PlanFileState, RunState};
 use crate::domain::turn::{Role, TurnFailureKind, TurnOutcome, TurnPurpose};
 use crate::tui::keymap::ComposerFocus;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::{AdapterSandboxView, RunDocumentFiles, Screen};
 
 /// With which kind of texts a place is drawn.

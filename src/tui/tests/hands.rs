@@ -594,11 +594,11 @@ fn tabs_that_fold_are_folded_again_by_their_digit() {
     let mut screen = screen();
     screen.composer.focus = ComposerFocus::Unfocused;
     press(&mut screen, None, &["4"]);
-    assert_eq!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Log);
+    assert_eq!(screen.tabs.view.shown, crate::tui::tab_kind::TabKind::Log);
     press(&mut screen, None, &["4"]);
-    assert_eq!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Chat);
+    assert_eq!(screen.tabs.view.shown, crate::tui::tab_kind::TabKind::Chat);
     press(&mut screen, None, &["<tab>", "<tab>", "<tab>"]);
-    assert_eq!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Chat);
+    assert_eq!(screen.tabs.view.shown, crate::tui::tab_kind::TabKind::Chat);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::domain::turn::TurnPurpose;
 use crate::tui::SPINNER_STEP;
 use crate::tui::command_table::all_rows;
 use crate::tui::keymap::ComposerFocus;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::theme::Surface;
 use crate::tui::{
     Action, ActiveKeymap, ColorSupport, ColorTheme, DiffLookup, MissingRequirement, MouseCapture,

@@ -12,9 +12,9 @@ use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::tui::dialog::ChoiceDialog;
+use crate::tui::hit_areas::ScreenHitAreas;
 use crate::tui::keymap::{ComposerFocus, KeyChord};
-use crate::tui::screen_layout::ScreenHitAreas;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::{Action, RunListEntry, Screen};
 
 const LEFT: MouseEventKind = MouseEventKind::Down(MouseButton::Left);

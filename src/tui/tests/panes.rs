@@ -91,7 +91,7 @@ fn where_nothing_can_be_pointed_at_a_key_says_so_and_stays() {
         press(&mut screen, Some(&state), &["<esc>", tab, "."]);
         let seen = drawn(&mut screen, (80, 24), Some(&state));
         assert!(seen.contains(why), "{seen}");
-        assert_ne!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Chat);
+        assert_ne!(screen.tabs.view.shown, crate::tui::tab_kind::TabKind::Chat);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
 use crate::tui::command::ScreenCommand;
-use crate::tui::tabs::TabKind;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::{ColorTheme, Screen};
 
 const SIZE: (u16, u16) = (120, 30);

@@ -468,7 +468,10 @@ fn what_a_command_takes_is_offered() {
     screen.composer.editor.set_text("");
     // A complete command runs at once.
     press(&mut screen, Some(&state), &["/tab comments", "<enter>"]);
-    assert_eq!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Comments);
+    assert_eq!(
+        screen.tabs.view.shown,
+        crate::tui::tab_kind::TabKind::Comments
+    );
 }
 
 #[test]

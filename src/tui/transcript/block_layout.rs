@@ -7,16 +7,16 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::block_content::{BlockContent, FactTone};
-use super::read_fold::ReadFold;
-use super::transcript_block::{BlockAuthor, FoldState};
+use super::card_rows::{PANEL_INDENT, panel_lines, signed_lines};
+use super::read_fold::{FoldState, ReadFold};
+use super::transcript_block::BlockAuthor;
 use crate::domain::event_wording::DetailLine;
 use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
-use crate::tui::diff_row::fill_row;
 use crate::tui::labels::role_title;
 use crate::tui::markdown::{self, MarkdownRenderer};
 use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_spans};
-use crate::tui::theme::{self, Surface};
+use crate::tui::theme::{self};
 
 /// The gap between a name and what a turn used.
 const MIN_META_GAP: usize = 2;
@@ -422,53 +422,6 @@ fn fact_with_detail_lines(
             lines.extend(rows.flat_map(|line| panel_lines(&line, theme::QUIET, columns)));
         }
         FoldState::Folded => {}
-    }
-    lines
-}
-
-/// How far what a block opens to stands to the right of its first line.
-const PANEL_INDENT: usize = 2;
-
-/// Renders a line of an output below the block's first line, on the ground of panels.
-pub(super) fn panel_lines(text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
-    let room = columns.saturating_sub(PANEL_INDENT + 2);
-    let rows = wrap_spans(&[Span::styled(text, style)], room, 0).into_iter();
-    let rows = rows.map(|mut row| {
-        row.spans.insert(0, Span::raw(" "));
-        row
-    });
-    rows.map(|row| panel_row(row, columns)).collect()
-}
-
-/// Sets a row on the ground of panels, except for the parts that have one of their own.
-pub(super) fn panel_row(row: Line<'static>, columns: usize) -> Line<'static> {
-    let width = columns.saturating_sub(PANEL_INDENT);
-    let mut row = fill_row(row, width, Surface::Panel.style());
-    row.spans.insert(0, Span::raw(" ".repeat(PANEL_INDENT)));
-    row
-}
-
-/// Renders lines behind a sign; continuation lines are indented to the text.
-pub(super) fn signed_lines(
-    sign: &str,
-    text: &str,
-    style: Style,
-    columns: usize,
-) -> Vec<Line<'static>> {
-    let mut lines = Vec::new();
-    for (n, line) in text.lines().enumerate() {
-        let lead = if n == 0 {
-            sign.to_owned()
-        } else {
-            " ".repeat(text_width(sign))
-        };
-        let mut spans = vec![Span::styled(lead, style)];
-        spans.extend(markdown::style_code(line, style));
-        lines.extend(wrap_spans(
-            &spans,
-            columns,
-            text_width(sign) + markdown::hanging_indent(line),
-        ));
     }
     lines
 }

@@ -4,26 +4,11 @@
 
 use super::ChatTranscript;
 use super::block_content::BlockContent;
-use super::tool_call_card::TruncatedToolCall;
 use super::transcript_block::BlockAuthor;
 use super::transcript_scroll::TranscriptScrollPosition;
 use crate::domain::ids::DiscussionId;
-
-/// A move of the selection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SelectionMove {
-    Next,
-    Previous,
-    NextTurn,
-    PreviousTurn,
-}
-
-impl SelectionMove {
-    /// Returns whether it goes to a later entry.
-    pub fn is_forward(self) -> bool {
-        matches!(self, Self::Next | Self::NextTurn)
-    }
-}
+use crate::tui::truncated_call::TruncatedToolCall;
+use crate::tui::view_moves::SelectionMove;
 
 impl ChatTranscript {
     /// Moves the selection and scrolls it into view.

@@ -3,12 +3,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::block_content::BlockContent;
-use super::transcript_block::{BlockAuthor, TranscriptBlock};
-use super::{ChatTranscript, event_blocks};
 use crate::domain::discussion::{DiscussionEvent, DiscussionOutcome, SpeechPart};
-use crate::domain::event::Event;
-use crate::domain::event_wording::describe_discussion_event;
 use crate::domain::ids::DiscussionId;
 use crate::text::pluralize;
 use crate::tui::discussion_board::{describe_decision, describe_stop};
@@ -219,57 +214,6 @@ impl DiscussionCard {
             [] => round,
             [one] => format!("{round} · {one} is answering"),
             all => format!("{round} · {} are answering", all.join(", ")),
-        }
-    }
-}
-
-impl ChatTranscript {
-    /// Returns whether an event belongs to a participant's session, which the discussion's card and board
-    /// show instead.
-    pub(super) fn is_from_participant(&mut self, event: &Event) -> bool {
-        match event {
-            Event::TaskStarted(order) if order.speaks.is_some() => {
-                self.speakers.insert(order.session.clone());
-                true
-            }
-            Event::TaskEnded(result) => self.speakers.contains(&result.task_id),
-            _ => false,
-        }
-    }
-
-    /// Adds a card when a discussion starts, and updates it. If other blocks follow it when the discussion
-    /// ends, a second card shows the result.
-    pub(super) fn on_discussion(&mut self, id: &DiscussionId, news: &DiscussionEvent) {
-        let last = self.blocks.len().wrapping_sub(1);
-        let is_it = |block: &TranscriptBlock| block.discussion().is_some_and(|talk| talk.id == *id);
-        let at = self.blocks.iter().rposition(is_it);
-        match (at, news) {
-            (_, DiscussionEvent::Begun { .. }) => {
-                let talk = DiscussionCard::from_event(id, news).map(BlockContent::Discussion);
-                let block = talk.map(|talk| TranscriptBlock::new(BlockAuthor::System, talk));
-                self.push_blocks(block.into_iter().collect());
-            }
-            (Some(at), _) => {
-                let Some(block) = self.blocks.get_mut(at) else {
-                    return;
-                };
-                block.on_discussion(news);
-                let is_over = matches!(news, DiscussionEvent::Ended { .. });
-                let ended = block.discussion().filter(|_| is_over && at != last);
-                if let Some(talk) = ended.cloned() {
-                    block.mark_ends_below();
-                    self.push_blocks(vec![TranscriptBlock::new(
-                        BlockAuthor::System,
-                        BlockContent::Discussion(talk),
-                    )]);
-                }
-                self.recount_bytes();
-            }
-            // The block of its start was dropped.
-            (None, _) => {
-                let told = describe_discussion_event(news);
-                self.push_blocks(told.map_or(Vec::new(), |text| event_blocks::notice(&text)));
-            }
         }
     }
 }

@@ -2,9 +2,7 @@
 //!
 //! Only new blocks are created here; other modules update blocks, for finished tool calls and texts.
 
-use super::ChatTranscript;
 use super::block_content::{BlockContent, FactTone};
-use super::block_layout::tone_sign;
 use super::stage_divider::StageDivider;
 use super::tool_call_card::ToolCallCard;
 use super::transcript_block::{BlockAuthor, TranscriptBlock};
@@ -17,18 +15,6 @@ use crate::domain::receipt::Receipt;
 use crate::domain::turn::Role;
 use crate::tui::labels::format_millis;
 use crate::tui::text_wrap::{clean_for_display, to_one_line};
-
-impl ChatTranscript {
-    /// Returns the latest fact with its sign on one line, if it is the last finished block.
-    pub fn last_fact_line(&self) -> Option<String> {
-        let last = self.blocks.iter().rfind(|block| !block.is_provisional())?;
-        let BlockContent::Fact { text, tone, .. } = &last.content else {
-            return None;
-        };
-        let first = text.lines().next().unwrap_or_default();
-        Some(format!("{}{first}", tone_sign(*tone).0))
-    }
-}
 
 /// Returns the blocks of an event; none if another part of the screen shows it.
 pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {

@@ -4,19 +4,22 @@
 //! never in a fold.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use ratatui::text::{Line, Span};
 
-use super::ChatTranscript;
-use super::block_layout::BlockVisibility;
-use super::tool_call_card::ToolCallCard;
-use super::transcript_block::{FoldState, TranscriptBlock};
 use crate::domain::event::ToolKind;
 use crate::domain::event_wording::short_path;
 use crate::text::pluralize;
 use crate::tui::text_wrap::{text_width, truncate_middle};
 use crate::tui::theme;
+
+/// Whether a block is folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FoldState {
+    #[default]
+    Folded,
+    Open,
+}
 
 /// How many names a fold keeps; a row has no room for more.
 const MAX_NAMES: usize = 16;
@@ -33,7 +36,10 @@ pub struct ReadFold {
 }
 
 impl ReadFold {
-    fn new<'a>(calls: impl Iterator<Item = (&'a ToolKind, &'a str)>, folding: FoldState) -> Self {
+    pub(super) fn new<'a>(
+        calls: impl Iterator<Item = (&'a ToolKind, &'a str)>,
+        folding: FoldState,
+    ) -> Self {
         let (mut seen, mut fold) = (
             BTreeSet::new(),
             Self {
@@ -124,138 +130,5 @@ impl ReadFold {
                 truncate_middle(&first, columns.saturating_sub(text_width(&rest))) + &rest
             }
         }
-    }
-}
-
-impl TranscriptBlock {
-    /// Returns the kind and the subject of its call if that is a read or a search that succeeded.
-    fn finished_read(&self) -> Option<(&ToolKind, &str)> {
-        self.card().and_then(ToolCallCard::finished_read)
-    }
-}
-
-impl ChatTranscript {
-    /// Updates the folds around a block that was added or has changed.
-    pub(super) fn refold_reads(&mut self, at: usize) {
-        for at in at.saturating_sub(1)..=at.saturating_add(1) {
-            if at < self.blocks.len() {
-                let run = self.read_run(at);
-                self.fold_run(run);
-            }
-        }
-    }
-
-    /// Returns the reads and searches around one that follow each other, or just this block.
-    fn read_run(&self, at: usize) -> Range<usize> {
-        let joins = |at: usize| {
-            let (Some(before), Some(block)) = (
-                at.checked_sub(1).and_then(|before| self.blocks.get(before)),
-                self.blocks.get(at),
-            ) else {
-                return false;
-            };
-            // A name stands above the first row of what its author does.
-            let is_next = block.author == before.author && !block.is_named;
-            is_next && block.finished_read().is_some() && before.finished_read().is_some()
-        };
-        let mut run = at..at + 1;
-        while joins(run.start) {
-            run.start -= 1;
-        }
-        while joins(run.end) {
-            run.end += 1;
-        }
-        run
-    }
-
-    fn fold_run(&mut self, run: Range<usize>) {
-        let blocks = self.blocks.range(run.clone());
-        let is_open = |block: &TranscriptBlock| {
-            let fold = block.reads.as_ref().map(|reads| reads.folding);
-            fold == Some(FoldState::Open) || block.is_opened()
-        };
-        let folding = if blocks.clone().any(is_open) {
-            FoldState::Open
-        } else {
-            FoldState::Folded
-        };
-        let calls = blocks.filter_map(TranscriptBlock::finished_read);
-        let fold = (run.len() > 1).then(|| ReadFold::new(calls, folding));
-        let is_hidden = fold.is_some() && folding == FoldState::Folded;
-        let rest = match &fold {
-            None => BlockVisibility::Shown,
-            Some(_) if is_hidden => BlockVisibility::Folded,
-            Some(_) => BlockVisibility::Unfolded,
-        };
-        let first = self.first + run.start;
-        for (n, block) in self.blocks.range_mut(run.clone()).enumerate() {
-            block.set_reads(fold.clone().filter(|_| n == 0));
-            if block.visibility != BlockVisibility::ShownElsewhere {
-                block.visibility = if n > 0 { rest } else { BlockVisibility::Shown };
-            }
-        }
-        let hidden = first + 1..self.first + run.end;
-        if is_hidden
-            && self
-                .selected_block
-                .is_some_and(|picked| hidden.contains(&picked))
-        {
-            self.selected_block = Some(first);
-        }
-    }
-
-    /// Opens the fold at a block, or the block's own call if the fold is open, and folds both after that. Returns whether
-    /// there is a fold.
-    pub(super) fn toggle_read_fold(&mut self, number: usize) -> bool {
-        let at = number.wrapping_sub(self.first);
-        let thinking = self.thinking;
-        let Some(block) = self.blocks.get_mut(at) else {
-            return false;
-        };
-        let folding = match block.reads.as_ref().map(|fold| fold.folding) {
-            None => return false,
-            Some(FoldState::Folded) => FoldState::Open,
-            Some(FoldState::Open) if !block.is_opened() && block.toggle_fold(thinking) => {
-                return true;
-            }
-            Some(FoldState::Open) => FoldState::Folded,
-        };
-        self.set_read_fold(number, folding)
-    }
-
-    /// Opens or folds the fold that a block is in; returns whether that changed something.
-    pub(super) fn set_read_fold(&mut self, number: usize, folding: FoldState) -> bool {
-        let at = number.wrapping_sub(self.first);
-        if at >= self.blocks.len() {
-            return false;
-        }
-        let run = self.read_run(at);
-        let first = self.blocks.get(run.start);
-        let before = first
-            .and_then(|block| block.reads.as_ref())
-            .map(|fold| fold.folding);
-        if before.is_none_or(|before| before == folding) {
-            return false;
-        }
-        for block in self.blocks.range_mut(run.clone()) {
-            if folding == FoldState::Folded {
-                block.close();
-            }
-            if let Some(fold) = block.reads.take() {
-                block.set_reads(Some(ReadFold { folding, ..fold }));
-            }
-        }
-        self.fold_run(run);
-        true
-    }
-
-    /// Returns the text of the calls of a fold that is not open.
-    pub(super) fn folded_text(&self, at: usize) -> Option<String> {
-        let fold = self.blocks.get(at)?.reads.as_ref()?;
-        (fold.folding == FoldState::Folded).then(|| {
-            let blocks = self.blocks.range(self.read_run(at));
-            let texts: Vec<String> = blocks.map(|block| block.content.to_text()).collect();
-            texts.join("\n")
-        })
     }
 }

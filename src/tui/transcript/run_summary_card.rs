@@ -5,9 +5,6 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::ChatTranscript;
-use super::block_content::BlockContent;
-use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::ids::RunId;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::CommitSize;
@@ -33,11 +30,11 @@ const SIZE_GAP: usize = 2;
 /// The sizes of commits are shown where this many columns remain for the text.
 const MIN_TEXT_COLUMNS: usize = 40;
 /// How many rows of the window stay free above it, in a window that is not low.
-const ROWS_ABOVE_CARD: usize = 3;
+pub(super) const ROWS_ABOVE_CARD: usize = 3;
 /// From this height on, a blank row of the card lies above its heading.
 const PADDED_CARD_ROWS: usize = 24;
 /// In a window lower than this, the card may take all rows.
-const LOW_WINDOW_ROWS: usize = 14;
+pub(super) const LOW_WINDOW_ROWS: usize = 14;
 
 /// Lines that are kept or dropped together; the highest rank is dropped first.
 type RankedLines = (u8, Vec<Line<'static>>);
@@ -115,106 +112,9 @@ pub struct RunSummaryKey {
     pub short_label: &'static str,
 }
 
-impl ChatTranscript {
-    /// Shows the result of the open run at the end of the stream; later blocks are inserted before it.
-    pub fn show_run_summary(&mut self, ending: RunSummaryCard) {
-        let last = self.blocks.back_mut();
-        let shown = last.filter(|last| {
-            last.run_summary()
-                .is_some_and(|shown| shown.run == ending.run)
-        });
-        match shown {
-            Some(block) => {
-                let rows = block
-                    .run_summary()
-                    .map_or(ending.max_rows, |shown| shown.max_rows);
-                let ending = RunSummaryCard {
-                    max_rows: rows,
-                    ..ending
-                };
-                if block.run_summary() != Some(&ending) {
-                    block.set_run_summary(ending);
-                    self.recount_bytes();
-                }
-            }
-            None => {
-                self.detach_run_summary();
-                self.push_blocks(vec![TranscriptBlock::new(
-                    BlockAuthor::System,
-                    BlockContent::RunSummary(ending),
-                )]);
-            }
-        }
-    }
-
-    /// Removes the summary of a run that continues.
-    pub fn remove_run_summary(&mut self, run: &RunId) {
-        let is_its = |block: &mut TranscriptBlock| {
-            block.run_summary().is_some_and(|ending| ending.run == *run)
-        };
-        if self.blocks.pop_back_if(is_its).is_some() {
-            self.scroll
-                .follow_end_if_gone(self.end_number(), self.end_number());
-            self.recount_bytes();
-        } else {
-            self.detach_run_summary();
-        }
-    }
-
-    /// Keeps the last summary but removes its keys, because its run is no longer open.
-    pub fn detach_run_summary(&mut self) {
-        let Some(block) = self.blocks.back_mut() else {
-            return;
-        };
-        let ending = block.run_summary().filter(|ending| ending.is_current());
-        if let Some(ending) = ending.cloned() {
-            block.set_run_summary(RunSummaryCard {
-                keys: Vec::new(),
-                max_rows: usize::MAX,
-                ..ending
-            });
-        }
-    }
-
-    /// Returns whether the stream contains a summary.
-    pub fn has_run_summary(&self) -> bool {
-        self.blocks
-            .iter()
-            .any(|block| block.run_summary().is_some())
-    }
-
-    /// Returns the index of the open run's summary; new blocks go before it.
-    pub(super) fn run_summary_index(&self) -> Option<usize> {
-        let last = self.blocks.back().and_then(TranscriptBlock::run_summary)?;
-        let at = self.blocks.len().checked_sub(1);
-        at.filter(|_| last.is_current())
-    }
-
-    /// Limits the open run's summary to the rows of a window.
-    pub(super) fn fit_run_summary(&mut self, rows: usize) {
-        let above = if rows < LOW_WINDOW_ROWS {
-            0
-        } else {
-            ROWS_ABOVE_CARD
-        };
-        let rows = rows.saturating_sub(above);
-        let Some(last) = self.blocks.back_mut() else {
-            return;
-        };
-        let ending = last.run_summary().filter(|ending| ending.is_current());
-        if let Some(ending) = ending.filter(|ending| ending.max_rows != rows) {
-            let ending = RunSummaryCard {
-                max_rows: rows,
-                ..ending.clone()
-            };
-            last.set_run_summary(ending);
-        }
-    }
-}
-
 impl RunSummaryCard {
     /// Returns whether its run is still open.
-    fn is_current(&self) -> bool {
+    pub(super) fn is_current(&self) -> bool {
         !self.keys.is_empty()
     }
 

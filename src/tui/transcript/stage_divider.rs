@@ -3,11 +3,6 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::ChatTranscript;
-use super::block_content::BlockContent;
-use super::transcript_block::TranscriptBlock;
-use crate::domain::ids::UnixMillis;
-use crate::tui::labels::LocalClock;
 use crate::tui::markdown;
 use crate::tui::step_trail::StepTrail;
 use crate::tui::text_wrap::{spans_width, text_width, truncate_to_columns};
@@ -28,11 +23,11 @@ pub struct StageDivider {
     /// stream.
     pub time: String,
     /// The step that it is of, if it is of one.
-    step: Option<u32>,
+    pub(super) step: Option<u32>,
     /// Whether that step has ended. If it is done again, it has another heading.
-    is_over: bool,
+    pub(super) is_over: bool,
     /// The stages of the current step.
-    trail: Option<StepTrail>,
+    pub(super) trail: Option<StepTrail>,
 }
 
 impl StageDivider {
@@ -88,65 +83,5 @@ fn fit_trail(trail: StepTrail, heading: &str, columns: usize) -> Vec<Span<'stati
         whole
     } else {
         to_spans(vec![trail.current_span()])
-    }
-}
-
-impl TranscriptBlock {
-    /// Returns the step of a heading, if it is of one.
-    fn step_divider(&self) -> Option<(u32, &StageDivider)> {
-        match &self.content {
-            BlockContent::Divider(divider) => Some((divider.step?, divider)),
-            _ => None,
-        }
-    }
-
-    /// Sets when a heading was reached, if it is not set yet.
-    pub(super) fn set_time_of_day(&mut self, at: Option<UnixMillis>) {
-        if let (BlockContent::Divider(divider), Some(at)) = (&mut self.content, at)
-            && divider.time.is_empty()
-        {
-            divider.time = format!("{}Z", LocalClock(0).time_with_minutes(at));
-        }
-    }
-}
-
-impl ChatTranscript {
-    /// Shows the stages of the current step at its heading, and removes them from every other heading.
-    pub fn show_step_trail(&mut self, current: Option<StepTrail>) {
-        let is_new = std::mem::take(&mut self.steps.has_new_headings);
-        let before = std::mem::replace(&mut self.steps.shown_trail, current);
-        if before == current && !is_new {
-            return;
-        }
-        // The current step can only have the newest heading.
-        let mut newest = current;
-        for block in self.blocks.iter_mut().rev() {
-            let Some((step, divider)) = block.step_divider() else {
-                continue;
-            };
-            let trail = newest.take();
-            let trail = trail.filter(|trail| trail.step == step && !divider.is_over);
-            if divider.trail != trail {
-                let divider = StageDivider {
-                    trail,
-                    ..divider.clone()
-                };
-                block.replace_content(BlockContent::Divider(divider));
-            }
-        }
-    }
-
-    /// Marks the newest heading of a step as that of a step that has ended.
-    pub(super) fn mark_step_over(&mut self, step: u32) {
-        let is_its = |block: &&mut TranscriptBlock| {
-            let of = block.step_divider();
-            of.is_some_and(|(of, _)| of == step)
-        };
-        if let Some(block) = self.blocks.iter_mut().rev().find(is_its)
-            && let BlockContent::Divider(divider) = &mut block.content
-        {
-            divider.is_over = true;
-            self.steps.has_new_headings = true;
-        }
     }
 }

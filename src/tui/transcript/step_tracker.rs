@@ -5,7 +5,6 @@
 use super::block_content::{BlockContent, FactTone};
 use super::stage_divider::StageDivider;
 use super::transcript_block::{BlockAuthor, TranscriptBlock};
-use super::{ChatTranscript, event_blocks};
 use crate::domain::event::Event;
 use crate::domain::plan::Plan;
 use crate::domain::plan_execution::StepAssessment;
@@ -16,9 +15,9 @@ use crate::tui::text_wrap::to_one_line;
 #[derive(Debug, Default)]
 pub(super) struct StepTracker {
     /// The texts of the plan's steps with their numbers, as far as events contained them.
-    step_texts: Vec<(u32, String)>,
+    pub(super) step_texts: Vec<(u32, String)>,
     /// Facts shown while the step was checked.
-    check_facts: Vec<StepCheckFact>,
+    pub(super) check_facts: Vec<StepCheckFact>,
     /// The step that has its heading and is not over.
     current: Option<u32>,
     /// The stages that were shown last.
@@ -36,11 +35,11 @@ pub(super) struct StepTracker {
 
 /// A good fact about a step that is being checked.
 #[derive(Debug)]
-struct StepCheckFact {
+pub(super) struct StepCheckFact {
     /// The text of its block.
-    text: String,
+    pub(super) text: String,
     /// What the line of the finished step says instead.
-    short: String,
+    pub(super) short: String,
 }
 
 impl StepTracker {
@@ -81,7 +80,7 @@ impl StepTracker {
         None
     }
 
-    fn set_plan(&mut self, plan: &Plan) {
+    pub(super) fn set_plan(&mut self, plan: &Plan) {
         let steps = plan.steps.iter();
         self.step_texts = steps
             .map(|step| (step.n, to_one_line(&step.text)))
@@ -99,7 +98,7 @@ impl StepTracker {
     }
 
     /// Returns the line for a step that is over and changed nothing; `None` for any other.
-    fn unchanged_block(&self, step: u32) -> Option<TranscriptBlock> {
+    pub(super) fn unchanged_block(&self, step: u32) -> Option<TranscriptBlock> {
         self.audited.filter(|looked_at| *looked_at == step)?;
         let text = format!(
             "Step {step} finished: it {}",
@@ -112,7 +111,7 @@ impl StepTracker {
     }
 
     /// Returns the line for a step that is over although its tests fail; `None` for any other.
-    fn failing_tests_block(&self, step: u32) -> Option<TranscriptBlock> {
+    pub(super) fn failing_tests_block(&self, step: u32) -> Option<TranscriptBlock> {
         self.failing.filter(|failing| *failing == step)?;
         let text = if self.committed == Some(step) {
             format!("Step {step} finished: committed with failing tests")
@@ -123,56 +122,5 @@ impl StepTracker {
             BlockAuthor::System,
             BlockContent::fact(FactTone::Plain, &text),
         ))
-    }
-}
-
-impl ChatTranscript {
-    /// Takes the steps from a plan where no event has told them: of a resumed run only the last events are here.
-    pub fn set_missing_steps(&mut self, plan: &Plan) {
-        if self.steps.step_texts.is_empty() {
-            self.steps.set_plan(plan);
-        }
-    }
-
-    /// Adds what a check of a step found. Once the step is done, one line replaces the good facts, each in its short
-    /// form.
-    pub(super) fn append_step_check(&mut self, event: &Event, short: String) {
-        let blocks = event_blocks::from_event(event);
-        if let Some((text, _)) = blocks.first().and_then(TranscriptBlock::success_fact) {
-            let text = text.to_owned();
-            self.steps.check_facts.push(StepCheckFact { text, short });
-        }
-        self.push_blocks(blocks);
-    }
-
-    /// Adds the line of a step that is over; for a success it replaces the facts that were shown during the
-    /// check.
-    pub(super) fn end_step(&mut self, step: u32, event: &Event) {
-        self.mark_step_over(step);
-        let told = std::mem::take(&mut self.steps.check_facts);
-        let other = self.steps.unchanged_block(step);
-        if let Some(block) = other.or_else(|| self.steps.failing_tests_block(step)) {
-            return self.push_blocks(vec![block]);
-        }
-        let (mut checks, mut proof) = (Vec::new(), String::new());
-        let find_check = |block: &TranscriptBlock| {
-            let (text, more) = block.success_fact()?;
-            let told = told.iter().find(|told| told.text == text)?;
-            Some((told.short.clone(), more.to_owned()))
-        };
-        while let Some((short, more)) = self.blocks.back().and_then(find_check) {
-            let removed = self.blocks.pop_back();
-            let n_bytes = removed.map_or(0, |block| block.n_bytes());
-            self.n_bytes = self.n_bytes.saturating_sub(n_bytes);
-            checks.insert(0, short);
-            proof.insert_str(0, &more);
-        }
-        self.scroll
-            .follow_end_if_gone(self.end_number(), self.end_number());
-        self.push_blocks(if checks.is_empty() {
-            event_blocks::from_event(event)
-        } else {
-            event_blocks::from_finished_step(step, &checks, &proof)
-        });
     }
 }

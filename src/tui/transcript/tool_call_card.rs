@@ -14,9 +14,9 @@ use tool_outcome::ToolOutcomeKind;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::block_layout::{panel_lines, panel_row, signed_lines};
+use super::card_rows::{panel_lines, panel_row, signed_lines};
 use super::front_matter_diff::without_front_matter;
-use super::transcript_block::FoldState;
+use super::read_fold::FoldState;
 use crate::domain::event::{PathChange, ToolKind};
 use crate::domain::event_wording::{
     ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
@@ -30,6 +30,7 @@ use crate::tui::text_wrap::{
     clean_for_display, text_width, to_one_line, truncate_middle, truncate_to_columns,
 };
 use crate::tui::theme;
+use crate::tui::truncated_call::TruncatedToolCall;
 
 /// A tool call; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,17 +51,6 @@ pub struct ToolCallCard {
     decision: Option<CardDecision>,
     /// The key that shows the full output.
     expand_key: String,
-}
-
-/// A call of whose output only a part is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TruncatedToolCall {
-    /// The CLI's id of the call.
-    pub item: String,
-    /// The call without its output; cleaned for display.
-    pub text: String,
-    /// The end of the output, cleaned for display.
-    pub output: String,
 }
 
 /// A file that a call changes.

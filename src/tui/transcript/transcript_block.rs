@@ -5,13 +5,15 @@ use ratatui::text::Line;
 use super::block_content::{BlockContent, FactTone, MAX_BLOCK_BYTES};
 use super::block_layout::{self, BlockHeading, BlockLayout, BlockLayoutOptions, BlockVisibility};
 use super::discussion_card::DiscussionCard;
-use super::read_fold::ReadFold;
+use super::read_fold::{FoldState, ReadFold};
 use super::run_summary_card::RunSummaryCard;
 use super::stage_divider::StageDivider;
 use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{ToolCallCard, ToolCallOutcome};
-use super::transcript_news::PrintedPart;
 use crate::domain::discussion::DiscussionEvent;
+use crate::domain::event::ToolKind;
+use crate::domain::ids::RequestId;
+use crate::domain::ids::UnixMillis;
 use crate::domain::turn::Role;
 use crate::tui::labels::LocalClock;
 use crate::tui::text_wrap::to_drawable;
@@ -42,12 +44,24 @@ impl BlockAuthor {
     }
 }
 
-/// Whether a block is folded.
+/// How much of a block is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FoldState {
+pub enum PrintedPart {
     #[default]
-    Folded,
-    Open,
+    Nothing,
+    /// That many bytes of its text, which are whole lines; of a discussion, that it started.
+    Beginning(usize),
+    Whole,
+}
+
+impl PrintedPart {
+    /// Returns how many bytes are printed.
+    pub(super) fn n_bytes(self) -> usize {
+        match self {
+            Self::Beginning(n_bytes) => n_bytes,
+            Self::Nothing | Self::Whole => 0,
+        }
+    }
 }
 
 /// A block of the stream, with its layout cache.
@@ -424,5 +438,32 @@ impl TranscriptBlock {
             });
         }
         can
+    }
+
+    pub(super) fn awaits_decision(&self, request: &RequestId) -> bool {
+        let card = self.card();
+        card.is_some_and(|card| card.pending_request.as_ref() == Some(request))
+    }
+
+    /// Returns the kind and the subject of its call if that is a read or a search that succeeded.
+    pub(super) fn finished_read(&self) -> Option<(&ToolKind, &str)> {
+        self.card().and_then(ToolCallCard::finished_read)
+    }
+
+    /// Returns the step of a heading, if it is of one.
+    pub(super) fn step_divider(&self) -> Option<(u32, &StageDivider)> {
+        match &self.content {
+            BlockContent::Divider(divider) => Some((divider.step?, divider)),
+            _ => None,
+        }
+    }
+
+    /// Sets when a heading was reached, if it is not set yet.
+    pub(super) fn set_time_of_day(&mut self, at: Option<UnixMillis>) {
+        if let (BlockContent::Divider(divider), Some(at)) = (&mut self.content, at)
+            && divider.time.is_empty()
+        {
+            divider.time = format!("{}Z", LocalClock(0).time_with_minutes(at));
+        }
     }
 }

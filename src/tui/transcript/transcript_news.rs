@@ -3,34 +3,13 @@
 //! A text that is being received is printed by whole lines. How much of a block is printed is kept in the block, so it
 //! does not matter where later blocks are inserted.
 
-use super::ChatTranscript;
 use super::block_content::{BlockContent, FactTone};
-use super::transcript_block::{BlockAuthor, TranscriptBlock};
+use super::transcript_block::{BlockAuthor, PrintedPart, TranscriptBlock};
 use crate::text::pluralize;
 use crate::tui::markdown;
 
 /// How many lines of details are printed, such as those of failed tests.
 const MAX_DETAIL_LINES: usize = 12;
-
-/// How much of a block is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PrintedPart {
-    #[default]
-    Nothing,
-    /// That many bytes of its text, which are whole lines; of a discussion, that it started.
-    Beginning(usize),
-    Whole,
-}
-
-impl PrintedPart {
-    /// Returns how many bytes are printed.
-    fn n_bytes(self) -> usize {
-        match self {
-            Self::Beginning(n_bytes) => n_bytes,
-            Self::Nothing | Self::Whole => 0,
-        }
-    }
-}
 
 /// Something to print.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,51 +32,6 @@ pub enum TranscriptNews {
     Report(Vec<String>),
 }
 
-impl ChatTranscript {
-    /// Returns what has not been printed yet, and notes it as printed. A question to the user is left out: its dialog is
-    /// printed.
-    pub fn take_news(&mut self) -> Vec<TranscriptNews> {
-        self.blocks
-            .iter_mut()
-            .filter_map(|block| {
-                let (news, printed) = block_news(block, block.printed)?;
-                block.printed = printed;
-                let is_question = matches!(
-                    block.content,
-                    BlockContent::Fact {
-                        tone: FactTone::Question,
-                        ..
-                    }
-                );
-                Some(news).filter(|_| !is_question)
-            })
-            .collect()
-    }
-
-    /// Returns everything that is complete, whether or not it has been printed.
-    pub fn all_news(&self) -> Vec<TranscriptNews> {
-        let news = |block| block_news(block, PrintedPart::Nothing).map(|(news, _)| news);
-        self.blocks.iter().filter_map(news).collect()
-    }
-
-    /// Notes that all blocks are printed: older parts of the log are no news.
-    pub(super) fn mark_printed(&mut self) {
-        for block in &mut self.blocks {
-            block.printed = PrintedPart::Whole;
-        }
-    }
-
-    /// Says that a text that is printed in part starts over.
-    pub(super) fn note_withdrawn_text(&mut self, who: BlockAuthor, item: &str) {
-        let is_printed = |block: &TranscriptBlock| {
-            block.is_provisional_of(who, Some(item)) && block.printed != PrintedPart::Nothing
-        };
-        if self.blocks.iter().any(is_printed) {
-            self.push_notice("The agent starts this text over");
-        }
-    }
-}
-
 /// Returns how much of a finished text is printed, given the text as it was received so far.
 pub(super) fn printed_of_finished(received: &TranscriptBlock, finished: &str) -> PrintedPart {
     let BlockContent::Provisional { text, .. } = &received.content else {
@@ -118,7 +52,7 @@ pub(super) fn printed_of_finished(received: &TranscriptBlock, finished: &str) ->
 }
 
 /// Returns what of a block is to be printed, and how much is printed then.
-fn block_news(
+pub(super) fn block_news(
     block: &TranscriptBlock,
     printed: PrintedPart,
 ) -> Option<(TranscriptNews, PrintedPart)> {
@@ -208,6 +142,7 @@ mod tests {
     use crate::domain::ids::{TurnId, UnixMillis};
     use crate::domain::text_delta::TextDelta;
     use crate::domain::turn::Role;
+    use crate::tui::transcript::ChatTranscript;
     use proptest::prelude::*;
 
     fn spoken(transcript: &mut ChatTranscript) -> Vec<String> {

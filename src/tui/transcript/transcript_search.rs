@@ -6,7 +6,8 @@
 use ratatui::text::Line;
 
 use super::block_layout::BlockVisibility;
-use super::transcript_block::{FoldState, TranscriptBlock};
+use super::read_fold::FoldState;
+use super::transcript_block::TranscriptBlock;
 use super::transcript_scroll::TranscriptScrollPosition;
 use super::{ChatTranscript, ScrollbackDemand};
 

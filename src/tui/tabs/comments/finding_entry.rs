@@ -3,7 +3,8 @@
 
 use ratatui::style::Style;
 
-use super::{CommentsEntry, code_parts, finding_rows, status_label};
+use super::comments_entry::{CommentsEntry, code_parts, status_label};
+use super::finding_rows;
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::findings::{Finding, FindingDisposition, FindingResponse, FindingStatus};

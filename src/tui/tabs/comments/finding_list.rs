@@ -2,9 +2,11 @@
 
 use ratatui::style::Modifier;
 
+use super::comments_entry::CommentsEntry;
+use super::finding_rows::FindingListLayout;
 use super::finding_selection::{FindingFilter, FindingSelection, SettledFindingsFold};
 use super::review_table::ReviewTableMode;
-use super::{CommentsEntry, finding_entry, finding_rows, review_table, thread_entries};
+use super::{finding_entry, finding_rows, review_table, thread_entries};
 use crate::domain::findings::ReviewBar;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
@@ -13,17 +15,6 @@ use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::labels::LocalClock;
 use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::theme;
-
-/// The layout of the findings list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FindingListLayout {
-    /// Each finding with its whole history.
-    Full,
-    /// The same, with the details of one finding that the user did not open.
-    Expanded(Option<u32>),
-    /// One row per finding, except the selected and the open ones.
-    Compact,
-}
 
 pub(super) fn ledger_entries(
     state: &RunState,

@@ -3,16 +3,24 @@
 //! Rows are cut, not wrapped: selecting a finding shows all of it.
 
 use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
 
-use super::finding_list::FindingListLayout;
+use super::comments_entry::{CommentsEntry, status_label};
 use super::finding_selection::SettledFindingsFold;
-use super::{CommentsEntry, status_label};
 use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
 use crate::tui::markdown::to_plain_line;
 use crate::tui::scroll_view::ScrollTarget;
-use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
+
+/// The layout of the findings list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FindingListLayout {
+    /// Each finding with its whole history.
+    Full,
+    /// The same, with the details of one finding that the user did not open.
+    Expanded(Option<u32>),
+    /// One row per finding, except the selected and the open ones.
+    Compact,
+}
 
 /// From this many findings on, the compact list is used.
 pub const MIN_COMPACT_FINDINGS: usize = 5;
@@ -79,15 +87,4 @@ pub(super) fn settled_row(
         }
         FindingListLayout::Compact => vec![row],
     }
-}
-
-/// Joins the parts on one line and cuts what does not fit.
-pub(super) fn cut_to_line(parts: &[(String, Style)], columns: usize) -> Line<'static> {
-    let mut left = columns;
-    let spans = parts.iter().map(|(text, style)| {
-        let text = truncate_to_columns(text, left);
-        left -= text_width(&text).min(left);
-        Span::styled(text, *style)
-    });
-    Line::from(spans.collect::<Vec<_>>())
 }

@@ -3,7 +3,7 @@
 
 use ratatui::style::Style;
 
-use super::CommentsEntry;
+use super::comments_entry::CommentsEntry;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
 use crate::text::pluralize;

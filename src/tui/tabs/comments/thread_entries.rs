@@ -1,6 +1,6 @@
 //! Renders the threads about the plan: each with its place, what was said, and its status.
 
-use super::{CommentsEntry, code_parts};
+use super::comments_entry::{CommentsEntry, code_parts};
 use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
 use crate::domain::run::RunState;
 use crate::text::pluralize;

@@ -4,12 +4,12 @@ use super::{EventLogList, LogTabContext, draw};
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
-use crate::tui::scroll_view::ScrollMove;
 use crate::tui::scroll_view::{ScrollTarget, ScrollView};
 use crate::tui::searchable_view::SearchableView;
-use crate::tui::tabs::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext, TabInfo};
+use crate::tui::tabs::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext};
 use crate::tui::tabs::{POINT_HINT, TabHints};
-use crate::tui::transcript::{LogSearchProgress, SelectionMove};
+use crate::tui::transcript::LogSearchProgress;
+use crate::tui::view_moves::{ScrollMove, SelectionMove};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
@@ -33,14 +33,6 @@ impl Default for LogTab {
             selected_before: None,
         }
     }
-}
-
-impl LogTab {
-    pub const INFO: TabInfo = TabInfo {
-        title: "Log",
-        slash_name: "log",
-        is_folded_at_first: true,
-    };
 }
 
 impl SearchableView for LogTab {

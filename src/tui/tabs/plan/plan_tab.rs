@@ -12,13 +12,13 @@ use crate::domain::run::RunState;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::finding_location::is_step_checkbox;
 use crate::tui::proof_board::ProofBoard;
-use crate::tui::scroll_view::ScrollMove;
 use crate::tui::scroll_view::{ScrollTarget, ScrollView};
 use crate::tui::searchable_view::SearchableView;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::tabs::screen_tab::limit_page_width;
-use crate::tui::tabs::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext, TabInfo};
+use crate::tui::tabs::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext};
 use crate::tui::tabs::{POINT_HINT, TabHints};
-use crate::tui::transcript::SelectionMove;
+use crate::tui::view_moves::{ScrollMove, SelectionMove};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
@@ -32,12 +32,6 @@ pub struct PlanTab {
 }
 
 impl PlanTab {
-    pub const INFO: TabInfo = TabInfo {
-        title: "Plan",
-        slash_name: "plan",
-        is_folded_at_first: false,
-    };
-
     /// Returns the selected line of the plan, from 1, and its text.
     pub fn selected_line(&self, documents: &DisplayDocuments) -> Option<(u32, String)> {
         let at = self.view.selected_line()?;
@@ -76,7 +70,7 @@ impl SearchableView for PlanTab {
     }
 
     fn searched_name(&self) -> &'static str {
-        Self::INFO.title
+        TabKind::Plan.title()
     }
 
     fn accept_match(&mut self) {

@@ -6,7 +6,8 @@ use crate::domain::ids::UnixMillis;
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::scroll_view::ScrollView;
 use crate::tui::searchable_view::SearchableView;
-use crate::tui::tabs::screen_tab::{ScreenTab, TabContext, TabInfo};
+use crate::tui::tab_kind::TabKind;
+use crate::tui::tabs::screen_tab::{ScreenTab, TabContext};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
@@ -22,12 +23,6 @@ pub struct StatusTab {
 }
 
 impl StatusTab {
-    pub const INFO: TabInfo = TabInfo {
-        title: "Status",
-        slash_name: "status",
-        is_folded_at_first: true,
-    };
-
     fn on_agent_activity(&mut self, at: UnixMillis, news: &AgentActivity) {
         self.silent_turn = match news {
             AgentActivity::Silent { seconds, verdict } => {
@@ -52,7 +47,7 @@ impl SearchableView for StatusTab {
     }
 
     fn searched_name(&self) -> &'static str {
-        Self::INFO.title
+        TabKind::Status.title()
     }
 }
 

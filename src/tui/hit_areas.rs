@@ -1,0 +1,68 @@
+//! The places on the screen that can be clicked.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::clickable_keys::{self, KeyHintAreas};
+use super::command::ScreenCommand;
+use super::composer::ComposerSpacing;
+use super::keymap::KeyChord;
+use super::tab_kind::TabKind;
+use super::welcome_page::CenteredWelcome;
+use crate::domain::diff_scope::DiffScope;
+
+/// The area of each hint, and the command of its key.
+pub type FooterButtons = Vec<(Rect, ScreenCommand)>;
+
+/// The areas of the last frame that can be clicked.
+#[derive(Debug, Default)]
+pub struct ScreenHitAreas {
+    /// The tab, or the pager in its place.
+    pub body: Rect,
+    pub composer: Rect,
+    pub window_columns: u16,
+    pub composer_spacing: ComposerSpacing,
+    /// The parts of the welcome page around the composer, in a large window.
+    pub welcome: Option<CenteredWelcome>,
+    pub tabs: Vec<(Rect, TabKind)>,
+    pub dialog: Rect,
+    /// Whether the dialog is reduced to a line, which shows no choices and takes no answer.
+    pub is_dialog_folded: bool,
+    pub choices: Vec<(Rect, usize)>,
+    /// The open palette and its rows.
+    pub palette: Option<(Rect, Vec<(Rect, usize)>)>,
+    /// The rows of the suggestions.
+    pub completion: Vec<(Rect, usize)>,
+    pub diff_strip: Vec<(Rect, DiffScope)>,
+    /// The recent runs on the welcome page, by index.
+    pub runs: Vec<(Rect, usize)>,
+    pub buttons: FooterButtons,
+    /// The key hints anywhere else.
+    pub hints: KeyHintAreas,
+    /// What the footer says of the present; a click goes to what waits for the user.
+    pub need: Rect,
+}
+
+impl ScreenHitAreas {
+    /// Collects the key hints of a finished frame and removes their marks. Outside an open palette there are none,
+    /// because a click there closes it.
+    pub fn collect_hints(&mut self, buffer: &mut Buffer) {
+        self.hints = clickable_keys::extract_hint_areas(buffer);
+        if let Some((area, _)) = &self.palette {
+            let hints = &mut self.hints;
+            hints.retain(|(place, _)| area.contains(place.as_position()));
+        }
+    }
+
+    /// Returns whether choices of the dialog stand side by side.
+    pub fn has_buttons(&self) -> bool {
+        let mut pairs = self.choices.windows(2);
+        pairs.any(|pair| matches!(pair, [(one, _), (next, _)] if one.y == next.y))
+    }
+
+    /// Returns the key of the hint at a position.
+    pub fn hint_key_at(&self, at: Position) -> Option<KeyChord> {
+        let mut hit = self.hints.iter().filter(|(place, _)| place.contains(at));
+        hit.next().map(|(_, key)| *key)
+    }
+}

@@ -1,0 +1,152 @@
+//! What linear mode has printed, and the lines for what happens.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::plain_text::{signs_to_words, without_signs};
+use crate::domain::proof_progress::ProofProgress;
+use crate::tui::dialog::ComposerDraft;
+use crate::tui::labels::role_title;
+use crate::tui::read_only::ReadOnlyStatus;
+use crate::tui::tab_kind::TabKind;
+use crate::tui::transcript::{BlockAuthor, TranscriptNews};
+
+/// A dialog as it was printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrintedDialog {
+    pub(super) id: String,
+    /// Its title and body.
+    pub(super) lines: Vec<String>,
+    pub(super) choices: Vec<String>,
+}
+
+/// What was printed, so that nothing is printed twice, and what the last line of the user asked for.
+#[derive(Debug, Default)]
+pub struct LinearView {
+    /// Whether anything was printed; if not, the screen draws frames.
+    pub(super) is_introduced: bool,
+    /// The dialog that was printed last, while it is open.
+    pub(super) dialog: Option<PrintedDialog>,
+    /// The choices that a number chooses from, with their dialog's id.
+    pub(super) asked: Option<(String, Vec<String>)>,
+    pub(super) draft: Option<ComposerDraft>,
+    /// The text in the composer, such as a quotation or a text that could not be sent.
+    pub(super) prepared: String,
+    pub(super) toast: Option<String>,
+    pub(super) welcome_problems: Vec<String>,
+    pub(super) read_only: Option<ReadOnlyStatus>,
+    /// Who works on what.
+    pub(super) activity: Option<String>,
+    /// Whose text was printed last, if nothing came after it.
+    pub(super) speaker: Option<BlockAuthor>,
+    /// The last line of the user, which need not be repeated.
+    pub(super) typed: String,
+    /// What the user asked to see.
+    pub(super) wanted: Option<WantedView>,
+    /// Answers to the user's last line, and ends of test runs.
+    pub(super) replies: Vec<String>,
+    /// Hashes of the lines that were printed since the user's last line.
+    pub(super) recent: BTreeSet<u64>,
+}
+
+/// A part of the screen that the user asked to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WantedView {
+    Tab(TabKind),
+    Selection,
+}
+
+/// After that many lines, older ones may be printed again below a question.
+const MAX_RECENT_LINES: usize = 10_000;
+
+impl LinearView {
+    /// Remembers printed lines, so that a question does not repeat what is right above it.
+    pub(super) fn note_printed(&mut self, lines: &[String]) {
+        if self.recent.len() > MAX_RECENT_LINES {
+            self.recent.clear();
+        }
+        self.recent.extend(lines.iter().map(|line| hash_line(line)));
+    }
+
+    /// Returns whether a line was printed since the user's last line.
+    pub(super) fn is_recent(&self, line: &str) -> bool {
+        self.recent.contains(&hash_line(line))
+    }
+
+    /// Prints the end of a test run that proves a step.
+    pub fn on_proof_progress(&mut self, progress: &ProofProgress) {
+        if self.is_introduced {
+            let end = progress.describe_end();
+            self.replies.extend(end.map(|end| signs_to_words(&end)));
+        }
+    }
+
+    /// Returns the lines for news of the transcript.
+    pub(super) fn news_lines(&mut self, news: TranscriptNews) -> Vec<String> {
+        match news {
+            TranscriptNews::Speech {
+                author: BlockAuthor::User,
+                lines,
+                ..
+            } => {
+                self.speaker = None;
+                let text = lines.join("\n");
+                let is_reason = text.starts_with("Denied ")
+                    && !self.typed.is_empty()
+                    && text.ends_with(&format!(": {}", self.typed));
+                // The call says that it was denied, and why.
+                let is_typed = is_reason || !text.is_empty() && self.typed.ends_with(text.trim());
+                let mut lines = if is_typed { Vec::new() } else { lines };
+                if let Some(first) = lines.first_mut() {
+                    *first = format!("You: {first}");
+                }
+                lines
+            }
+            TranscriptNews::Speech {
+                author,
+                continues,
+                lines,
+            } => {
+                let is_next = self.speaker.replace(author) == Some(author);
+                let verb = if continues { "continues" } else { "says" };
+                let head = (!is_next).then(|| format!("{} {verb}:", author_name(author)));
+                head.into_iter().chain(lines).collect()
+            }
+            TranscriptNews::Deed { author, mut lines } => {
+                self.speaker = None;
+                if let Some(first) = lines.first_mut() {
+                    *first = format!("{}, {first}", author_name(author));
+                }
+                lines
+            }
+            TranscriptNews::Heading(text) => {
+                self.speaker = None;
+                let text = without_signs(&text);
+                // The other headings are those of steps.
+                let is_step = text.starts_with("Step ") || text == "Summary";
+                let lead = if is_step { "" } else { "Phase: " };
+                vec![String::new(), format!("{lead}{text}.")]
+            }
+            TranscriptNews::Report(lines) => {
+                self.speaker = None;
+                lines.iter().map(|line| without_signs(line)).collect()
+            }
+        }
+    }
+}
+
+fn hash_line(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.trim().hash(&mut hasher);
+    hasher.finish()
+}
+
+fn author_name(author: BlockAuthor) -> &'static str {
+    match author {
+        BlockAuthor::Agent(role) => role_title(role),
+        BlockAuthor::Subagent => "Agent",
+        BlockAuthor::User => "You",
+        BlockAuthor::TaskGiver => "Task",
+        BlockAuthor::System => "agent-collab",
+    }
+}

@@ -1,0 +1,101 @@
+//! The list of the tabs: their names, and what is fixed about each.
+//!
+//! The types that draw them are in `tabs`, above everything that only names a tab.
+
+/// Passes the list of the tabs, in their order, to a macro: `Name (title, name in /tab NAME, is folded until it is opened)
+/// field: type`. The types are paths from `tabs`.
+macro_rules! for_each_tab {
+    ($build:ident) => {
+        $build! {
+            Chat ("Chat", "chat", false) chat: chat::ChatTab,
+            Plan ("Plan", "plan", false) plan: plan::PlanTab,
+            Comments ("Comments", "comments", false) comments: comments::CommentsTab,
+            Log ("Log", "log", true) log: log::LogTab,
+            Status ("Status", "status", true) status: status::StatusTab,
+        }
+    };
+}
+pub(super) use for_each_tab;
+
+/// What is fixed about a tab.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TabInfo {
+    pub title: &'static str,
+    /// The tab's name in `/tab NAME`.
+    pub slash_name: &'static str,
+    /// Whether the tab is folded to its number until it is opened.
+    pub is_folded_at_first: bool,
+}
+
+/// Declares the names of the tabs from their list.
+macro_rules! tab_kinds {
+    ($first:ident $first_info:tt $first_field:ident: $first_type:ty, $($name:ident $info:tt $field:ident: $type:ty,)*) => {
+        /// A tab of the screen, by name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+        pub enum TabKind {
+            #[default]
+            $first,
+            $($name,)*
+        }
+
+        impl TabKind {
+            /// All tabs in their order.
+            pub const ALL: &[Self] = &[Self::$first, $(Self::$name,)*];
+
+            fn info(self) -> &'static TabInfo {
+                match self {
+                    Self::$first => const { &TabInfo::new $first_info },
+                    $(Self::$name => const { &TabInfo::new $info },)*
+                }
+            }
+        }
+    };
+}
+#[cfg(test)]
+pub(super) use tab_kinds;
+
+for_each_tab!(tab_kinds);
+
+impl TabInfo {
+    pub const fn new(
+        title: &'static str,
+        slash_name: &'static str,
+        is_folded_at_first: bool,
+    ) -> Self {
+        Self {
+            title,
+            slash_name,
+            is_folded_at_first,
+        }
+    }
+}
+
+impl TabKind {
+    /// Returns the tab's title.
+    pub fn title(self) -> &'static str {
+        self.info().title
+    }
+
+    /// Returns the digit that shows the tab, from 1.
+    pub fn digit(self) -> usize {
+        self.index() + 1
+    }
+
+    /// Returns the tab's index, from 0.
+    pub fn index(self) -> usize {
+        Self::ALL
+            .iter()
+            .position(|tab| *tab == self)
+            .unwrap_or_default()
+    }
+
+    /// Returns the tab's name as a slash command.
+    pub fn slash_name(self) -> &'static str {
+        self.info().slash_name
+    }
+
+    /// Returns whether the tab is folded until it is opened.
+    pub fn is_folded_at_first(self) -> bool {
+        self.info().is_folded_at_first
+    }
+}
