@@ -55,9 +55,12 @@ pub mod discussion_runner;
 pub mod doctor_report;
 mod documents;
 mod effects;
+mod engine_error;
+mod engine_input;
 mod event_pump;
 mod execution_effects;
 pub mod git;
+mod input_channel;
 pub mod log_sinks;
 mod owner_request;
 mod prompt_builder;
@@ -93,29 +96,25 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use thiserror::Error;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::CliTurnOutcome;
-use crate::domain::discussion::CheckRun;
 use crate::domain::event::{Event, RegisteredMode};
-use crate::domain::ids::{DiscussionId, RequestId, SessionId, TurnId, UnixMillis};
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Gate;
 use crate::domain::proof_progress::ProofProgress;
 use crate::domain::run::RunState;
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::TurnOrder;
-use crate::process::SpawnError;
-use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
+use crate::store::{EventLogRecord, document_files as documents_on_disk};
 
-use agent_conversation::ConversationEvent;
 use approvals::ApprovalRequests;
 use conversations::OpenConversations;
 use doctor_report::DoctorReport;
 use documents::RunDocuments;
 use execution_effects::ExecutionChecks;
-use git::{GitRepository, UnversionedCode};
+use git::GitRepository;
+use input_channel::INPUT_CHANNEL_CAPACITY;
 use prompt_builder::PromptBuilder;
 use run_context::RunContext;
 use run_journal::RunJournal;
@@ -124,78 +123,14 @@ use tree_reversal::CommitRepository;
 
 pub use approvals::{ApprovalDecisionResult, ApprovalDetail};
 pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
+pub use engine_error::{EngineError, EngineOutcome};
+pub use engine_input::EngineInput;
 pub use prompt_builder::RunPromptReader;
+use subagents::SubagentTasks;
+use subagents::child_event::ChildEvent;
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
-use subagents::{ChildEvent, SubagentTasks};
 pub use warnings::error_with_hint;
-use warnings::{failure_event, warning_event};
-
-/// Limits how many messages of live conversations and of tasks can be queued.
-const INPUT_CHANNEL_CAPACITY: usize = 256;
-
-/// An error after which the engine cannot continue.
-#[derive(Debug, Error)]
-pub enum EngineError {
-    /// Reading or writing a file failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Spawn(#[from] SpawnError),
-}
-
-/// An input of the engine: an event of a conversation, a task, a tool call, a discussion or a timer.
-#[derive(Debug)]
-pub enum EngineInput {
-    /// An event of a session's conversation.
-    ConversationEvent(SessionId, ConversationEvent),
-    /// An event that a finished task produced.
-    Event(Box<Event>),
-    /// The tree before a turn was stored, and the code that git and the tests would run was noted.
-    TreeStored {
-        /// The event to record.
-        event: Box<Event>,
-        /// The code outside the tree that git and the tests would run.
-        unversioned_code: UnversionedCode,
-    },
-    /// A test run of a proof starts or has ended.
-    ProofProgress(ProofProgress),
-    /// An event of a child session's task.
-    ChildEvent(SessionId, ChildEvent),
-    /// A request from the tool server of an agent.
-    ToolRequest(agent_tools::tool_socket::ToolRequest),
-    /// The answer of a tool call that had to wait.
-    ToolDone(RequestId, agent_tools::DeferredToolAnswer),
-    /// A tool call has reached its longest waiting time.
-    ToolDeadline(RequestId),
-    /// The usage limit that this question waits for has passed.
-    UsageLimitPassed(u32),
-    /// A discussion's wake-up time has come.
-    DiscussionDue(DiscussionId),
-    /// A command that checks something for a discussion has ended.
-    DiscussionCheckDone(DiscussionId, CheckRun),
-    /// It is time to retry the write of a document.
-    RetryDocumentCommit(TurnId),
-    /// The lock for writing the documents, or the reason why they cannot be written yet.
-    DocumentLock(Result<documents::WorkflowDocumentLock, StoreError>),
-    /// A turn ended and the program's own files were checked.
-    TurnChecked {
-        turn: TurnId,
-        /// How the turn ended.
-        end: CliTurnOutcome,
-        /// Files that differed and were restored.
-        tampered: Result<Vec<TamperedFile>, StoreError>,
-    },
-}
-
-/// How the run ended in this process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EngineOutcome {
-    Finished,
-    /// The program cannot continue the run, for this reason.
-    Halted(String),
-}
-
-type ChannelPair<T> = (mpsc::Sender<T>, mpsc::Receiver<T>);
+use warnings::failure_event;
 
 /// Owns a run: its journal, conversations, child sessions, discussions and tools.
 pub struct Engine {

@@ -10,14 +10,16 @@ mod pending_tool_calls;
 mod submissions;
 mod task_tools;
 mod todo_tools;
+pub(super) mod tool_reply;
 pub mod tool_socket;
 mod user_questions;
 
-use std::pin::Pin;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::engine_error::EngineError;
+use super::engine_input::EngineInput;
 use crate::adapter::{ApprovalRequest, CallDecision, DecisionWait, ToolCallerId, ToolSupport};
 use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::Event;
@@ -31,6 +33,7 @@ use crate::mcp::tools::{
 };
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{AgentToolCall, loop_detector};
+use tool_reply::{AdmittedToolCall, DeferredToolAnswer, ToolReply};
 
 use super::agent_conversation::TurnStartRequest;
 use super::conversations::{ActiveTurn, OpenConversations};
@@ -38,7 +41,7 @@ use super::owner_request::OwnerRequest;
 use super::run_context::RunContext;
 use super::subagents::authorization::check_agent_allowed;
 use super::subagents::offered_agents;
-use super::{Engine, EngineError, EngineInput, TaskCaller, agent_activity};
+use super::{Engine, TaskCaller, agent_activity};
 use pending_tool_calls::PendingToolCall;
 pub(super) use pending_tool_calls::{AgentTools, wait_until_due};
 use tool_socket::{IncomingToolCall, ToolRequest};
@@ -46,33 +49,6 @@ use tool_socket::{IncomingToolCall, ToolRequest};
 /// How long a CLI must wait for the answer to a call; longer calls are answered earlier, after
 /// `limits.tool_patience`.
 const CLI_TOOL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
-
-/// The immediate result of a tool call.
-pub(super) enum ToolReply {
-    Now(ToolAnswer),
-    /// The user was asked; the answer comes through [`AgentTools::answer_call`].
-    UserAsked,
-    /// The answer comes when this future is done; the call waits for it.
-    Later(Pin<Box<dyn Future<Output = DeferredToolAnswer> + Send>>),
-}
-
-/// The result of a call that waited.
-#[derive(Debug)]
-pub struct DeferredToolAnswer {
-    pub(super) answer: ToolAnswer,
-    /// Children that the call waited for and no longer waits for.
-    pub(super) moved_to_background: Vec<SessionId>,
-}
-
-/// A call that is allowed to run.
-#[derive(Debug, Clone)]
-pub(super) struct AdmittedToolCall {
-    /// The call's id among all requests.
-    pub(super) request: RequestId,
-    pub(super) session: SessionId,
-    pub(super) role: Role,
-    pub(super) arguments: Value,
-}
 
 /// The name, the rule arguments and the function of a tool.
 pub(super) struct ToolPerformer {

@@ -21,6 +21,7 @@ mod pending_requests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::engine_error::EngineError;
 use crate::adapter::{AdapterCommand, ApprovalRequest, CallDecision as Answer, DecisionWait};
 use crate::domain::effect::ExpiryReason;
 use crate::domain::event::{Approval, ApprovalDecider, ApprovalDecision, DENIED_BY_USER, Event};
@@ -34,10 +35,10 @@ use crate::permission::{
 };
 use crate::store::utc_time;
 
+use super::agent_activity;
 use super::blocked_calls::record_missing_tool_call;
 use super::owner_request::OwnerRequest;
 use super::run_context::RunContext;
-use super::{EngineError, agent_activity};
 use approval_record::build_approval;
 use automatic_decision::{DecisionRecord, decide_without_user, deny_with_reason};
 use call_request::{CallCircumstances, is_program_tool};

@@ -2,6 +2,7 @@
 //!
 //! The calls themselves are stopped by the decision or by the agent's CLI.
 
+use super::engine_error::EngineError;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::tool_availability::own_tool_name;
@@ -9,8 +10,8 @@ use crate::permission::hard_limits::Floor;
 use crate::permission::tool_names::permission_for_tool;
 use crate::permission::{AgentToolCall, Decision, DecisionSource, PermissionAction};
 
+use super::agent_activity;
 use super::run_context::RunContext;
-use super::{EngineError, agent_activity};
 
 /// Records a denied call if it was denied because its agent does not have the tool. `hidden` are the permissions
 /// whose tools the agent does not see.

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::engine_error::EngineError;
+use super::engine_input::EngineInput;
+use super::warnings::error_with_hint;
 use crate::adapter::{AdapterEvent, CliTurnOutcome};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{SessionId, TurnId};
@@ -18,7 +21,7 @@ use super::role_session::{MessageWriter, append_message};
 use super::run_context::RunContext;
 use super::subagents::child_session_files::save_child;
 use super::turn_calls::TurnCalls;
-use super::{Engine, EngineError, EngineInput, agent_activity, error_with_hint};
+use super::{Engine, agent_activity};
 
 impl Engine {
     pub(super) fn on_conversation_event(

@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
+use super::engine_error::EngineError;
+use super::input_channel::{ChannelPair, INPUT_CHANNEL_CAPACITY};
+use super::warnings::failure_event;
 use crate::adapter::{AdapterCommand, AdapterEvent};
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId, Sha256};
@@ -30,7 +33,6 @@ use super::approvals::caller_context::{CallingTurn, NO_TURN};
 use super::run_context::RunContext;
 use super::staging_folder::TurnStagingFolder;
 use super::turn_calls::TurnCalls;
-use super::{ChannelPair, EngineError, INPUT_CHANNEL_CAPACITY, failure_event};
 
 /// How many commands can be queued for a conversation; a turn never has as many open.
 pub(super) const COMMAND_CHANNEL_CAPACITY: usize = 64;

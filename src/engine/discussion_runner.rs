@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::engine_error::EngineError;
 use crate::domain::discussion::{
     DiscussionEffect, DiscussionEvent, DiscussionOutcome, DiscussionStatus, DiscussionStopReason,
     GroupDiscussion, SpeechErrorCode, StopRequest,
@@ -29,13 +30,13 @@ use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 use crate::domain::phase::{Phase, TurnHold};
 use crate::domain::task::TaskWaitMode;
 use crate::domain::turn::Role;
+use crate::engine::TaskCaller;
 use crate::engine::discussion_runner::discussion_file::save_discussion;
 use crate::engine::discussion_runner::discussion_request::discussion_planner;
 use crate::engine::discussion_runner::speeches::record_lost_speech;
 use crate::engine::run_context::RunContext;
 use crate::engine::subagents::SubagentTasks;
 use crate::engine::subagents::delete_child;
-use crate::engine::{EngineError, TaskCaller};
 use crate::store::scoped_read::FileText;
 use crate::store::{WorkdirLayout, run_archives};
 

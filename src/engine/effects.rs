@@ -1,5 +1,7 @@
 //! Performs effects: each arm calls one function, and the results come back as events.
 
+use super::engine_error::{EngineError, EngineOutcome};
+use super::warnings::{error_with_hint, warning_event};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::session::{Message, MessageRole};
@@ -22,7 +24,7 @@ use super::role_session::{MessageWriter, append_message};
 use super::subagents::background_results::sessions_with_unreported_result;
 use super::subagents::new_session_id;
 use super::turn_start::{self, PreparedTurn, TurnPrompts};
-use super::{Engine, EngineError, EngineOutcome, error_with_hint, proof_cells, warning_event};
+use super::{Engine, proof_cells};
 
 impl Engine {
     #[expect(clippy::too_many_lines, reason = "one arm an effect: a list to read")]

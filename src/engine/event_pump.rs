@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
+use super::engine_error::{EngineError, EngineOutcome};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::phase::TurnHold;
 
+use super::Engine;
 use super::run_context::{FollowUp, RecordedStep};
-use super::{Engine, EngineError, EngineOutcome};
 
 impl Engine {
     /// Applies an event: records it, steps the run, and performs the effects.

@@ -1,10 +1,12 @@
 //! What front ends ask of the engine besides events: decisions, documents, tasks and discussions.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use super::engine_error::EngineError;
 use crate::domain::discussion::{DiscussionStopReason, GroupDiscussion};
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::ids::{DiscussionId, RequestId, SessionId, UnixMillis};
@@ -19,9 +21,18 @@ use super::discussion_runner::{
 };
 use super::documents;
 use super::subagents::{self, ChildDeletionError, TaskRequest, TaskStartError};
-use super::{ApprovalDecisionResult, ApprovalDetail, Engine, EngineError};
+use super::{ApprovalDecisionResult, ApprovalDetail, Engine};
 
 impl Engine {
+    /// Reports a failure that nothing waits for, once per process.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub fn warn_once(&mut self, what: &str, error: impl Display) -> Result<(), EngineError> {
+        self.run.warn_once(what, error)?;
+        self.settle()
+    }
+
     /// Returns a pending call as it was made, an edit with its diff; `None` if it is no longer pending.
     pub fn pending_approval_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
         self.approvals.pending_detail(request)

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::adapter::{AdapterCommand, CallDecision};
 
+use super::Engine;
 use super::approvals::caller_context::{AnswerChannel, RequestAddress};
+use super::engine_error::EngineError;
 use super::owner_request::OwnerRequest;
-use super::{Engine, EngineError};
 
 impl Engine {
     /// Passes a request to the owner whom it concerns.

@@ -4,13 +4,13 @@
 
 use serde_json::{Value, json};
 
+use super::engine_error::EngineError;
 use crate::domain::event::Event;
 use crate::domain::session::{Message, MessageRole, Session};
 use crate::domain::turn::{Role, TurnOrder};
 use crate::store::session_files;
 use crate::text::clean_text;
 
-use super::EngineError;
 use super::run_context::RunContext;
 use super::run_journal::RunJournal;
 

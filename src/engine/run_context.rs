@@ -11,6 +11,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::engine_error::{EngineError, EngineOutcome};
+use super::engine_input::EngineInput;
+use super::warnings::{error_with_hint, warning_event};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, UnixMillis};
@@ -30,10 +33,8 @@ use super::proof_cells::SeenTrees;
 use super::receipt_writer::ReceiptWriter;
 use super::run_journal::RunJournal;
 use super::run_setup::{NamedAdapter, RunSetup};
-use super::warnings::{ReportedWarnings, error_with_hint, warning_event};
-use super::{
-    EngineError, EngineInput, EngineOutcome, agent_activity, role_session, run_log_entries,
-};
+use super::warnings::ReportedWarnings;
+use super::{agent_activity, role_session, run_log_entries};
 
 /// The largest size of one file of a session's raw stream, in bytes; one older file is kept.
 const MAX_RAW_FILE_BYTES: u64 = 20_000_000;

@@ -7,6 +7,7 @@
 pub(super) mod authorization;
 pub(super) mod background_results;
 mod child_deletion;
+pub(super) mod child_event;
 pub(super) mod child_paths;
 mod child_prompt;
 pub(super) mod child_session_files;
@@ -28,25 +29,27 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::engine_error::EngineError;
+use super::input_channel::{ChannelPair, INPUT_CHANNEL_CAPACITY};
 use crate::domain::event::Event;
-use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskError, TaskOrder, TaskOutcome, TaskResult};
 use crate::domain::task_patch::TaskPatch;
-use crate::store::{StoreError, TamperedFile};
+use crate::store::TamperedFile;
+use child_event::{ChildEvent, PatchEvent};
 
-use super::agent_conversation::ConversationEvent;
+use super::agent_activity;
 use super::agent_tools::wait_until_due;
 use super::conversations::OpenConversations;
 use super::owner_request::OwnerRequest;
 use super::run_context::RunContext;
 use super::run_setup::RunSetup;
-use super::{ChannelPair, EngineError, INPUT_CHANNEL_CAPACITY, agent_activity};
 use child_session_files::{append_final_message, save_child};
 use child_worktree::ChildWorktree;
-use patch_apply::{ActiveTaskStage, PatchEvent};
+use patch_apply::ActiveTaskStage;
 use task_semaphore::TaskSemaphore;
 use task_transcript::TaskTranscript;
-use worktree_gc::{WorktreeGcResult, on_worktree_collected};
+use worktree_gc::on_worktree_collected;
 
 pub use child_deletion::ChildDeletionError;
 pub(super) use child_deletion::{delete_child, prune_children};
@@ -79,27 +82,6 @@ struct ActiveTask {
     stage: ActiveTaskStage,
     /// The agent's messages and calls.
     transcript: TaskTranscript,
-}
-
-/// An event of a child's task.
-#[derive(Debug)]
-pub enum ChildEvent {
-    /// The task got its slot.
-    Started,
-    Conversation(ConversationEvent),
-    /// The user did not answer the child's request within this time.
-    RequestExpired(RequestId, Duration),
-    /// The task is over, all its processes are gone, and the program's own files were checked.
-    Finished {
-        end: TaskOutcome,
-        took: Duration,
-        /// Files that differed and were restored.
-        tampered: Result<Vec<TamperedFile>, StoreError>,
-    },
-    /// An event of the transfer of its changes into the user's tree.
-    Patch(PatchEvent),
-    /// The worktree of an earlier process was collected, with this result.
-    WorktreeCollected(WorktreeGcResult),
 }
 
 impl SubagentTasks {

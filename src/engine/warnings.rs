@@ -8,7 +8,7 @@ use std::fmt::Display;
 use crate::domain::event::Event;
 use crate::store::StoreError;
 
-use super::{Engine, EngineError, agent_activity};
+use super::agent_activity;
 
 /// The refresh of the user's index after a commit; if it fails, the index stays as it was.
 pub(super) const REFRESH_INDEX: &str = "refresh the git index after the commit";
@@ -45,16 +45,5 @@ impl ReportedWarnings {
     /// Notes a warning; returns whether it is new.
     pub(super) fn insert(&mut self, what: &str, error: &str) -> bool {
         self.0.insert((what.to_owned(), error.to_owned()))
-    }
-}
-
-impl Engine {
-    /// Reports a failure that nothing waits for, once per process.
-    ///
-    /// # Errors
-    /// Writing the record of the run failed.
-    pub fn warn_once(&mut self, what: &str, error: impl Display) -> Result<(), EngineError> {
-        self.run.warn_once(what, error)?;
-        self.settle()
     }
 }

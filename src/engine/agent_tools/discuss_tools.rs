@@ -7,12 +7,13 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-use super::{AdmittedToolCall, DeferredToolAnswer, ToolReply};
 use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
+use crate::engine::agent_tools::tool_reply::{AdmittedToolCall, DeferredToolAnswer, ToolReply};
 use crate::engine::discussion_runner::{self, DiscussionRequest};
-use crate::engine::{Engine, EngineError, TaskCaller};
+use crate::engine::engine_error::EngineError;
+use crate::engine::{Engine, TaskCaller};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
+use super::ToolPerformer;
 use super::tool_socket::ToolSockets;
 use super::user_questions::QuestionWait;
-use super::{AdmittedToolCall, ToolPerformer};
 use crate::domain::ids::{DiscussionId, RequestId, RunId, SessionId};
-use crate::engine::EngineInput;
+use crate::engine::agent_tools::tool_reply::AdmittedToolCall;
+use crate::engine::engine_input::EngineInput;
 use crate::mcp::socket_protocol::ToolAnswer;
 
 /// A call that is not answered yet.

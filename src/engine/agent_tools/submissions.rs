@@ -4,13 +4,14 @@
 //! staging folder, where the agent cannot write. It takes precedence over the files in that folder, and the last
 //! one counts.
 
-use super::{AdmittedToolCall, ToolReply};
 use crate::domain::findings::ReviewBar;
 use crate::domain::submission::{self, ThreadSubmission};
 use crate::domain::turn::TurnPurpose;
+use crate::engine::Engine;
+use crate::engine::agent_tools::tool_reply::{AdmittedToolCall, ToolReply};
 use crate::engine::documents::too_large_message;
+use crate::engine::engine_error::EngineError;
 use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, SubmittedDocuments};
-use crate::engine::{Engine, EngineError};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{plan_submit, review_submit, step_result};

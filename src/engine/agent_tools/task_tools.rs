@@ -8,12 +8,13 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use super::tool_socket::IncomingToolCall;
-use super::{AdmittedToolCall, DeferredToolAnswer, ToolReply};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
+use crate::engine::agent_tools::tool_reply::{AdmittedToolCall, DeferredToolAnswer, ToolReply};
+use crate::engine::engine_error::EngineError;
 use crate::engine::run_context::RunContext;
 use crate::engine::subagents::authorization::check_agent_allowed;
-use crate::engine::{Engine, EngineError, TaskCaller, TaskRequest, agent_activity};
+use crate::engine::{Engine, TaskCaller, TaskRequest, agent_activity};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::session_manage::{self, SessionManageAction};

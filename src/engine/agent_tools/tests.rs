@@ -17,9 +17,9 @@ use crate::domain::plan::file_hash;
 use crate::domain::question::{QuestionAnswer as Said, QuestionKind};
 use crate::domain::task::{TaskOrder, TaskWaitMode as TaskWaits};
 use crate::domain::turn::{TurnProfile, TurnPurpose, TurnRetryReason};
-use crate::engine::EngineInput;
 use crate::engine::agent_conversation::ConversationEvent;
 use crate::engine::approvals::ApprovalTestRun;
+use crate::engine::engine_input::EngineInput;
 use crate::engine::run_setup::NamedAdapter;
 
 /// Creates a run in the middle of a step whose planner is played by this CLI.

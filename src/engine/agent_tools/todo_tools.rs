@@ -4,10 +4,11 @@
 
 use serde_json::json;
 
-use super::{AdmittedToolCall, ToolReply};
 use crate::domain::event::Event;
 use crate::domain::todo_list::{TodoList, TodoStatus};
-use crate::engine::{Engine, EngineError};
+use crate::engine::Engine;
+use crate::engine::agent_tools::tool_reply::{AdmittedToolCall, ToolReply};
+use crate::engine::engine_error::EngineError;
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{todoread, todowrite};

@@ -8,16 +8,18 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{AdmittedToolCall, AgentTools, ToolReply};
+use super::AgentTools;
 use crate::domain::deferred_answer::DeferredDecision;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::phase::Gate;
 use crate::domain::question::AgentQuestion;
+use crate::engine::agent_tools::tool_reply::{AdmittedToolCall, ToolReply};
+use crate::engine::engine_error::EngineError;
 use crate::engine::owner_request::OwnerRequest;
 use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::AskPolicy;
-use crate::engine::{Engine, EngineError, agent_activity, staging_folder};
+use crate::engine::{Engine, agent_activity, staging_folder};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{ask_user, plan_enter, plan_exit};

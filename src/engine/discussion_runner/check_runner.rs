@@ -14,11 +14,13 @@ use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::engine::discussion_runner::DiscussionRegistry;
 use crate::engine::discussion_runner::apply_discussion_event;
 use crate::engine::discussion_runner::discussion;
+use crate::engine::engine_error::EngineError;
+use crate::engine::engine_input::EngineInput;
 use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::run_context::RunContext;
 use crate::engine::subagents::SubagentTasks;
 use crate::engine::test_runner::{self, TestCommandLine, TestRun, TestRunError, TestSettings};
-use crate::engine::{EngineError, EngineInput, agent_activity, sandbox};
+use crate::engine::{agent_activity, sandbox};
 use crate::permission::{
     AgentToolCall, DecisionContext, DecisionSource, Mode, PermissionAction, PhaseAccess,
     SandboxReach, decide_call,

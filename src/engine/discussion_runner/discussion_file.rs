@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::ids::DiscussionId;
-use crate::engine::EngineError;
 use crate::engine::discussion_runner::discussion;
+use crate::engine::engine_error::EngineError;
 use crate::engine::run_context::RunContext;
 use crate::store::StoreError;
 use crate::store::discussion_files::SCHEMA;

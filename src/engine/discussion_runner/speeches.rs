@@ -10,13 +10,14 @@ use crate::domain::discussion::{
 };
 use crate::domain::ids::{DiscussionId, SessionId};
 use crate::domain::task::{SpeakerAssignment, TaskError, TaskOutcome, TaskResult};
+use crate::engine::agent_activity;
 use crate::engine::discussion_runner::DiscussionRegistry;
 use crate::engine::discussion_runner::apply_discussion_event;
 use crate::engine::discussion_runner::discussion;
+use crate::engine::engine_error::EngineError;
 use crate::engine::run_context::RunContext;
 use crate::engine::subagents::SpeechTask;
 use crate::engine::subagents::SubagentTasks;
-use crate::engine::{EngineError, agent_activity};
 use crate::prompts::discussion_variables::DiscussVars;
 use crate::text::clean_text;
 

@@ -17,7 +17,7 @@ use crate::domain::review;
 use crate::domain::run::DocumentAuthor;
 use crate::domain::turn::{MissingDocumentReason, TurnOrder, TurnPurpose};
 use crate::engine::run_context::RunContext;
-use crate::engine::{error_with_hint, failure_event, warning_event};
+use crate::engine::warnings::{error_with_hint, failure_event, warning_event};
 use crate::store::document_files::{self as files, DocumentContent, hash_document};
 use crate::store::{StoreError, merge_files};
 use crate::text::three_way_merge::{ConflictVersions, MergeOutcome, ThreeWayTexts};

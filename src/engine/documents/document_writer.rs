@@ -11,8 +11,9 @@ use crate::domain::question::QuestionAnswer;
 use crate::domain::reversal_plan::ReversalPlan;
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::TurnOrder;
+use crate::engine::engine_input::EngineInput;
 use crate::engine::run_context::RunContext;
-use crate::engine::{EngineInput, error_with_hint, failure_event, warning_event};
+use crate::engine::warnings::{error_with_hint, failure_event, warning_event};
 use crate::store::StoreError;
 
 use super::document_collector::CommitBase;

@@ -4,7 +4,7 @@ use crate::domain::event::Event;
 use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
 use crate::domain::run::changed_boxes;
 use crate::engine::run_context::RunContext;
-use crate::engine::{failure_event, warning_event};
+use crate::engine::warnings::{failure_event, warning_event};
 use crate::store::{StoreError, document_files as files, utc_time};
 
 use super::document_commit::{self, LockAttempt, StepMark};

@@ -8,7 +8,7 @@ use crate::domain::plan::{self, Plan, Step};
 use crate::domain::plan_thread::ThreadAuthor;
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::engine::run_context::RunContext;
-use crate::engine::{failure_event, warning_event};
+use crate::engine::warnings::{failure_event, warning_event};
 use crate::store::document_files::{self as files, DocumentContent};
 use crate::store::{DocumentLock, StoreError, iteration_files};
 

@@ -4,8 +4,8 @@ use crate::domain::event::Event;
 use crate::domain::plan::Plan;
 use crate::domain::run::DocumentAuthor;
 use crate::domain::user_plan::UserPlan;
-use crate::engine::failure_event;
 use crate::engine::run_context::RunContext;
+use crate::engine::warnings::failure_event;
 use crate::store::{StoreError, document_files};
 use crate::text::clean_to_one_line;
 

@@ -23,10 +23,10 @@ use crate::domain::plan_execution::PlanExecution;
 use crate::domain::run::RunState;
 use crate::domain::test_command::{TestCommand, TestCommandSource};
 use crate::domain::turn::Role;
-use crate::engine::failure_event;
 use crate::engine::git::{CommitId, GitError, GitRepository, TreeId};
 use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::RunSetup;
+use crate::engine::warnings::failure_event;
 
 use super::git_error_with_hint;
 use super::test_commands::find_test_commands;

@@ -5,11 +5,11 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::event::Event;
 use crate::domain::step_proof::StepProof;
 use crate::domain::test_command::TestCommand;
-use crate::engine::failure_event;
 use crate::engine::git::{TreeId, UnversionedCode};
 use crate::engine::proof_cells::StepProver;
 use crate::engine::run_context::RunContext;
 use crate::engine::test_runner::{TestCommandLine, TestRun, TestRunError};
+use crate::engine::warnings::failure_event;
 use crate::text::clean_text;
 
 use super::baseline::BaselineRun;

@@ -8,10 +8,10 @@ use crate::domain::plan_change::PlanChange;
 use crate::domain::plan_execution::StoppedStep;
 use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles};
 use crate::engine::documents::detect_user_edits;
-use crate::engine::failure_event;
 use crate::engine::git::{BranchChoice, GitError, GitHead, GitRepository, RunBranch, TreeId};
 use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::BranchPolicy;
+use crate::engine::warnings::failure_event;
 use crate::text::slug::slugify;
 
 use super::approval_check::BindingObserver;

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use crate::domain::event::Event;
 use crate::domain::plan_execution::CommitSize;
 use crate::domain::question::CommitTarget;
+use crate::engine::warnings::warning_event;
 
 use super::git_error_with_hint;
 use super::tree_audit::{changes_since_tree, path_from_event_text, path_to_event_text};
+use crate::engine::agent_activity;
 use crate::engine::git::{
     CommitFailureKind, CommitId, GitError, GitHead, GitRepository, ReceiptTrailer, TreeId,
     UnversionedCode,
@@ -16,7 +18,6 @@ use crate::engine::git::{
 use crate::engine::run_context::RunContext;
 use crate::engine::run_log_entries::join_paths;
 use crate::engine::warnings::{AUDIT_AFTER_HOOKS, REFRESH_INDEX};
-use crate::engine::{agent_activity, warning_event};
 
 /// Commits the tested version of a step's paths.
 pub(in crate::engine) fn commit_step(

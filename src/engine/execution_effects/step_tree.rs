@@ -7,10 +7,10 @@ use std::future::ready;
 use crate::domain::event::Event;
 use crate::domain::plan_execution::StepOutcome;
 use crate::domain::run::ProgramOperation;
+use crate::engine::engine_input::EngineInput;
 use crate::engine::git::{CommitId, GitError, GitRepository, TreeId};
 use crate::engine::run_context::RunContext;
-use crate::engine::warnings::REFRESH_INDEX;
-use crate::engine::{EngineInput, failure_event, warning_event};
+use crate::engine::warnings::{REFRESH_INDEX, failure_event, warning_event};
 
 use super::git_error_with_hint;
 use super::step_commits::LeftoverCommit;

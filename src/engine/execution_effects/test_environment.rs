@@ -9,8 +9,9 @@ use crate::domain::question::TestNetworkChoice;
 use crate::domain::receipt::Receipt;
 use crate::domain::test_command::TestCommand;
 use crate::engine::run_context::RunContext;
+use crate::engine::sandbox;
 use crate::engine::test_runner::{self, TestSettings};
-use crate::engine::{sandbox, warning_event};
+use crate::engine::warnings::warning_event;
 use crate::process::ChildSpawner;
 
 /// How much of a test run's output is parsed for counts, in bytes.

@@ -5,12 +5,13 @@ use std::future::ready;
 use crate::domain::event::Event;
 use crate::domain::question::CommitTarget;
 use crate::domain::reversal_plan::ReversalPlan;
+use crate::engine::agent_activity;
 use crate::engine::git::{CommitId, TreeId};
 use crate::engine::run_context::RunContext;
 use crate::engine::tree_reversal::{
     CommitRepository, ReversalAttempt, ReversalResult, apply_reversal,
 };
-use crate::engine::{agent_activity, warning_event};
+use crate::engine::warnings::warning_event;
 
 use super::git_error_with_hint;
 use super::step_commits::find_existing_commit;

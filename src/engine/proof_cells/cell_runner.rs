@@ -17,7 +17,7 @@ use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::receipt_chain::CheckLink;
 use crate::domain::step_proof::{CellRun, ProofCell};
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
-use crate::engine::EngineInput;
+use crate::engine::engine_input::EngineInput;
 use crate::engine::git::{CleanTreeFolder, GitRepository, TreeId};
 use crate::engine::receipt_writer::ReceiptWriter;
 use crate::engine::sandbox::{self, CleanCopyMounts, CommandReach};

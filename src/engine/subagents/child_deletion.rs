@@ -5,7 +5,7 @@
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::task::ChildSession;
-use crate::engine::EngineError;
+use crate::engine::engine_error::EngineError;
 use crate::engine::run_context::RunContext;
 
 /// Explains why a child session was not deleted.

@@ -12,7 +12,7 @@ use crate::domain::event::AgentActivity;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::session::MessageRole;
 use crate::domain::task::{TaskOrder, TaskResult, TaskWaitMode};
-use crate::engine::EngineError;
+use crate::engine::engine_error::EngineError;
 use crate::engine::run_context::RunContext;
 use crate::store::SessionFiles;
 use crate::text::clean_text;

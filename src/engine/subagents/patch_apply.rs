@@ -13,18 +13,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::SubagentTasks;
 use super::child_worktree::ChildWorktree;
-use super::{ChildEvent, SubagentTasks};
-use crate::adapter::FileChange;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Phase;
 use crate::domain::task::TaskOutcome;
 use crate::domain::task_patch::{PatchState, TaskPatch};
+use crate::engine::agent_activity;
 use crate::engine::conversations::OpenConversations;
+use crate::engine::engine_error::EngineError;
 use crate::engine::git::{TreeId, TreeMerge};
 use crate::engine::run_context::RunContext;
-use crate::engine::{EngineError, agent_activity, error_with_hint};
+use crate::engine::subagents::child_event::{ChildEvent, PatchEvent, PatchMerge, WriteRetry};
+use crate::engine::warnings::error_with_hint;
 use crate::store::patch_files;
 
 pub(super) use patch_writer::finish_interrupted_write;
@@ -73,42 +75,6 @@ enum PatchApplyTiming {
     Now,
     Later,
     Never(&'static str),
-}
-
-/// Changes merged with the current tree of the user.
-#[derive(Debug)]
-pub struct PatchMerge {
-    merge: TreeMerge,
-    target: TreeId,
-    /// The changes, file by file.
-    changes: Vec<FileChange>,
-}
-
-/// An event in the application of a child's patch.
-#[derive(Debug)]
-pub enum PatchEvent {
-    /// The changes are saved; `None` if there are none.
-    Saved(Result<Option<TaskPatch>, String>),
-    /// The work tree is removed.
-    WorktreeRemoved(Result<(), String>),
-    /// It may be time to apply the patch.
-    Continue,
-    /// The patch is merged with the user's tree.
-    Merged(Result<Box<PatchMerge>, String>),
-    /// The decision was made.
-    Decided(Result<(), String>),
-    /// The patch is written, with a note for the user, or the write failed; the first value says whether to
-    /// retry.
-    Written(Result<String, (WriteRetry, String)>),
-    /// The patch is no longer wanted.
-    Abandoned,
-}
-
-/// Whether a failed write is retried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriteRetry {
-    Yes,
-    No,
 }
 
 impl PatchScope {

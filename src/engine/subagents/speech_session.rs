@@ -12,9 +12,10 @@ use super::{SubagentTasks, new_session_id};
 use crate::domain::discussion::DiscussionParticipant;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::task::{ChildSession, SpeakerAssignment, TaskOrder, TaskWaitMode};
+use crate::engine::agent_activity;
+use crate::engine::engine_error::EngineError;
 use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::NamedAdapter;
-use crate::engine::{EngineError, agent_activity};
 
 /// A speech to run.
 #[derive(Debug, Clone)]

@@ -13,7 +13,6 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::ChildEvent;
 use super::child_worktree::ChildWorktree;
 use super::task_semaphore::{RetryBackoff, TaskPermitError, TaskSemaphore, TimedOutcome};
 use crate::adapter::{AdapterEvent, CliTurnOutcome, TurnFailure, TurnFailureKind};
@@ -24,6 +23,7 @@ use crate::engine::agent_conversation::{
     AgentConversation, ConversationCommand, ConversationEvent, ConversationParts, TurnStartRequest,
 };
 use crate::engine::run_journal::RunJournal;
+use crate::engine::subagents::child_event::ChildEvent;
 use crate::store::TamperGuard;
 
 /// How many events of a child's conversation may be queued.

@@ -26,12 +26,13 @@ use crate::engine::agent_conversation::{ConversationParts, ConversationStart, Tu
 use crate::engine::approvals::call_request::hidden_permissions;
 use crate::engine::approvals::caller_context::{CallPaths, CallerContext, CallingTurn};
 use crate::engine::conversations::COMMAND_CHANNEL_CAPACITY;
+use crate::engine::engine_error::EngineError;
 use crate::engine::owner_request::OwnerRequest;
 use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::NamedAdapter;
 use crate::engine::sandbox::TurnSandbox;
 use crate::engine::turn_start::session_sandbox;
-use crate::engine::{EngineError, agent_activity, runtime_dir};
+use crate::engine::{agent_activity, runtime_dir};
 use crate::mcp::tools::task;
 use crate::permission::profile_registry::{FileReadMethod, ProfileVisibility};
 use crate::permission::{AgentMode, PhaseAccess, ProfileDefinition, ProfileRegistry};

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{ChildEvent, SubagentTasks};
+use super::SubagentTasks;
 use crate::domain::ids::{RequestId, SessionId};
+use crate::engine::subagents::child_event::ChildEvent;
 
 /// One wait may take this fraction of the task's time.
 const TASK_TIME_DIVISOR: u32 = 3;

@@ -4,30 +4,23 @@
 //! Touches only trees in the program's own records and its own folder. Applies no patch, except to finish a
 //! write that had already started.
 
+use super::SubagentTasks;
 use super::child_session_files::resave_child;
 use super::child_worktree::ChildWorktree;
 use super::patch_apply::mark_patch_applied;
 use super::write_access::build_child_worktree;
-use super::{ChildEvent, SubagentTasks};
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::task_patch::{PatchState, TaskPatch};
+use crate::engine::engine_error::EngineError;
 use crate::engine::git::GitRepository;
 use crate::engine::run_context::RunContext;
-use crate::engine::{EngineError, warning_event};
+use crate::engine::subagents::child_event::{ChildEvent, WorktreeGcResult};
+use crate::engine::warnings::warning_event;
 use crate::store::worktree_records::WorktreeRecord;
 
 /// Why a patch is kept that the user was not asked about.
 const PROGRAM_ENDED_REASON: &str = "the program ended before its changes were applied";
-
-/// The result for a work tree that an earlier program left.
-#[derive(Debug)]
-pub struct WorktreeGcResult {
-    /// The saved changes; `None` if there were none.
-    saved_patch: Result<Option<TaskPatch>, String>,
-    /// Why the tree still exists; empty if it is removed.
-    removal_error: String,
-}
 
 impl SubagentTasks {
     /// Saves the changes of children whose program ended, and removes their trees. A patch that was being

@@ -20,9 +20,10 @@ use crate::engine::documents::document_commit::set_plan_status;
 use crate::engine::documents::{
     DocumentWrite, PendingDocument, RunDocuments, WorkflowDocumentLock, find_recovered_draft,
 };
+use crate::engine::engine_input::EngineInput;
 use crate::engine::run_journal::RunJournal;
 use crate::engine::run_setup::{AskPolicy, RunSetup};
-use crate::engine::{Engine, EngineInput, staging_folder};
+use crate::engine::{Engine, staging_folder};
 use crate::store::document_files;
 use crate::store::{DocumentLock, EventLogRecord, TamperGuard, WorkdirLayout, WorkdirNames};
 

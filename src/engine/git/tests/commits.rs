@@ -331,7 +331,10 @@ async fn an_index_that_can_be_read_again_soon_is_refreshed_after_all() {
     fixture.write("a", "step\n");
     let index = fixture.root().join(".git/index");
     let kept = fixture.root().join(".git/kept");
-    fixture.hook("post-commit", "cp .git/index .git/kept && printf x > .git/index");
+    fixture.hook(
+        "post-commit",
+        "cp .git/index .git/kept && printf x > .git/index",
+    );
     let repository = fixture.repository().await;
     let paths = paths(&["a"]);
     let restore = async {

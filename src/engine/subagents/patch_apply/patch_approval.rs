@@ -3,19 +3,21 @@
 //!
 //! Does not write anything: `patch_writer` does.
 
-use super::{PatchApplyStage, PatchEvent, PatchMerge};
+use super::PatchApplyStage;
 use crate::adapter::{ApprovalRequest, CallDecision as Answer, DecisionWait};
 use crate::domain::ids::{RequestId, SessionId};
+use crate::engine::agent_activity;
 use crate::engine::approvals::call_request::CallCircumstances;
 use crate::engine::approvals::caller_context::{CallPaths, CallerContext};
+use crate::engine::engine_error::EngineError;
 use crate::engine::git::TreeMerge;
 use crate::engine::owner_request::OwnerRequest;
 use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::AskPolicy;
 use crate::engine::subagents::SubagentTasks;
+use crate::engine::subagents::child_event::{PatchEvent, PatchMerge};
 use crate::engine::subagents::child_worktree::display_path;
 use crate::engine::subagents::task_start::child_caller;
-use crate::engine::{EngineError, agent_activity};
 use crate::permission::{
     AgentToolCall, Decision, DecisionReason, DecisionSource, LoopStatus, MaxApprovalScope,
     PermissionAction, PhaseAccess, SandboxReach, TASK_CHANGES, decide_call,

@@ -4,15 +4,15 @@
 
 use std::path::PathBuf;
 
-use super::{PatchEvent, PatchMerge, WriteRetry};
 use crate::adapter::{FileChange, FileChangeKind};
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::task_patch::{PatchState, TaskPatch};
-use crate::engine::EngineError;
+use crate::engine::engine_error::EngineError;
 use crate::engine::git::{GitError, TreeId, TreeMerge, TreeWriteError};
 use crate::engine::run_context::RunContext;
 use crate::engine::subagents::SubagentTasks;
+use crate::engine::subagents::child_event::{PatchEvent, PatchMerge, WriteRetry};
 use crate::engine::subagents::child_worktree::ChildWorktree;
 use crate::store::{document_files, patch_files, utc_time};
 use crate::text::pluralize;
