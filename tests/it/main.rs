@@ -14,6 +14,7 @@ mod flows;
 
 mod adapters;
 mod arrows;
+mod circles;
 mod layers;
 mod names;
 mod shape;
