@@ -64,6 +64,7 @@ pub mod command_segments;
 pub mod decision;
 pub mod decision_context;
 mod embedded_table;
+mod floor_input;
 pub mod hard_limits;
 pub mod lexical_path;
 pub mod loop_detector;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AgentToolCall;
 use super::decision_context::{DecisionContext, ResolvedPath};
-use super::hard_limits::{FloorInput, FloorRestriction};
+use super::floor_input::{FloorInput, FloorRestriction};
 use super::lexical_path::{display_path, is_inside};
 use super::permission_mode::Mode;
 use super::rule::{CallFacts, PermissionAction, TargetForm};

@@ -11,7 +11,8 @@ use strum::VariantArray;
 
 pub use self::decision_reason::{DecisionReason, DecisionSource, TASK_CHANGES};
 use super::decision_context::DecisionContext;
-use super::hard_limits::{self, Floor, FloorInput, FloorRestriction};
+use super::floor_input::{FloorInput, FloorRestriction};
+use super::hard_limits::{self, Floor};
 use super::permission_mode::RelaxableAsk;
 use super::required_permissions::{self, PermissionCheck, RequiredPermissions, TargetLocation};
 use super::rule::{CallFacts, PermissionAction, RuleLayer};

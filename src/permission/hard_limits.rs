@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use strum::VariantArray;
 
 use super::decision_context::{DecisionContext, LoopStatus, PhaseAccess, SessionLineage};
+use super::floor_input::{FloorInput, FloorRestriction};
 use super::lexical_path::{is_inside, is_protected, lexical_absolute};
 use super::permission_mode::Mode;
 use super::profile_registry::CHILD_FORBIDDEN_TOOLS;
-use super::required_permissions::RequiredPermissions;
-use super::rule::{CallFacts, PermissionAction};
+use super::rule::PermissionAction;
 use super::rule_evaluation::evaluate_checks;
 use super::sandbox_escape::check_outside_sandbox;
 use super::stored_approval::MaxApprovalScope;
@@ -66,26 +66,6 @@ impl Floor {
             Self::DoomLoop => "doom loop",
         }
     }
-}
-
-/// What a floor demands for a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FloorRestriction {
-    /// Ask or deny.
-    pub action: PermissionAction,
-    /// How long an answer may be stored.
-    pub max_scope: MaxApprovalScope,
-    /// Why; for a deny, also what to do instead.
-    pub reason: String,
-}
-
-/// What a floor looks at.
-pub struct FloorInput<'a> {
-    pub call: &'a AgentToolCall,
-    /// The permissions that the call needs.
-    pub checks: &'a RequiredPermissions,
-    pub facts: CallFacts,
-    pub context: &'a DecisionContext,
 }
 
 impl Floor {

@@ -2,7 +2,7 @@
 //!
 //! How a command leaves the sandbox is in its [`SandboxReach`].
 
-use super::hard_limits::{FloorInput, FloorRestriction};
+use super::floor_input::{FloorInput, FloorRestriction};
 use super::rule::PermissionAction;
 use super::stored_approval::MaxApprovalScope;
 use super::{AgentToolCall, SandboxReach};

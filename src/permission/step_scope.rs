@@ -3,7 +3,7 @@
 //!
 //! The caller looks up which paths these are; nothing here knows the plan.
 
-use super::hard_limits::{FloorInput, FloorRestriction};
+use super::floor_input::{FloorInput, FloorRestriction};
 use super::permission_mode::Mode;
 use super::rule::PermissionAction;
 use super::stored_approval::MaxApprovalScope;

@@ -2,7 +2,7 @@
 //!
 //! Whether a command is sandboxed is in its `SandboxReach`; nothing here looks for a sandbox.
 
-use super::hard_limits::{FloorInput, FloorRestriction};
+use super::floor_input::{FloorInput, FloorRestriction};
 use super::rule::PermissionAction;
 use super::stored_approval::MaxApprovalScope;
 use super::{AgentToolCall, SandboxReach};

@@ -19,6 +19,7 @@ mod redaction_rules;
 mod secret_heuristics;
 mod secret_lists;
 mod secret_names;
+mod secret_span;
 mod secret_values;
 mod separators;
 mod token_patterns;
@@ -26,11 +27,14 @@ mod url_logins;
 
 pub(crate) use env_secrets::may_hold_secret;
 pub use env_secrets::{EnvSecrets, set_secret_source};
-use line_scan::{SecretSpan, redaction_mark, replace_spans, scan_secrets, shift_anchors};
+use line_scan::{replace_spans, scan_secrets, shift_anchors};
 use next_line_values::AnnouncedValue;
 use prefilter::AnchorMatch;
 use private_key::KeyLogRecord;
 pub(crate) use secret_names::is_secret_name;
+#[cfg(test)]
+use secret_span::MARK_PREFIX;
+use secret_span::{SecretSpan, redaction_mark};
 pub(crate) use secret_values::{redact_number, redact_value};
 
 /// The most bytes of an unfinished line that are held back.
@@ -38,9 +42,6 @@ pub const LINE_HOLD_LIMIT: usize = 65_536;
 
 /// How many bytes after a cut are seen first, in a line longer than [`LINE_HOLD_LIMIT`].
 pub const LOOKAHEAD: usize = 16_384;
-
-/// Every replacement starts with this; text that starts with it is never replaced again.
-const MARK_PREFIX: &str = "[redacted:";
 
 /// Redacts a whole text. Idempotent.
 pub fn redact_text(text: &str) -> String {

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::line_scan::SecretSpan;
 use super::prefilter;
 use super::secret_names::is_secret_name;
+use super::secret_span::SecretSpan;
 use super::secret_values::stands_for_secret;
 
 /// The shortest value that is replaced, in bytes: a shorter one is likely to be an ordinary word.

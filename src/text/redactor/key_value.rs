@@ -5,11 +5,10 @@
 
 use std::sync::LazyLock;
 
-use super::MARK_PREFIX;
 use super::byte_pattern::BytePattern;
-use super::line_scan::SecretSpan;
 use super::prefilter::can_end_name;
 use super::secret_names::{is_harmless_name, is_other_pass_word, strip_ending};
+use super::secret_span::{MARK_PREFIX, SecretSpan};
 use super::secret_values::{
     SeparatorKind, ValueContext, is_bare_secret, is_quoted_secret, is_reported_secret, secret_kind,
 };

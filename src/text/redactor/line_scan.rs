@@ -4,22 +4,9 @@
 
 use super::env_secrets::EnvSecrets;
 use super::prefilter::{AnchorKind, AnchorMatch};
+use super::secret_span::{MARK_PREFIX, SecretSpan};
 use super::token_patterns::{self, SearchedRange};
-use super::{MARK_PREFIX, key_value, private_key, secret_lists, url_logins};
-
-/// Where a secret is in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SecretSpan {
-    /// Where the text begins that makes it a secret: its name, or the secret itself.
-    pub(super) context: usize,
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) kind: &'static str,
-    /// Whether the secret continues on the next line.
-    pub(super) open: bool,
-    /// Set when the mark needs quotes: the length of one quote, with its backslashes.
-    pub(super) quote: Option<usize>,
-}
+use super::{key_value, private_key, secret_lists, url_logins};
 
 /// Finds every secret of one line by its anchors, in order, with overlapping finds joined; `before` is
 /// the character before the text.
@@ -135,8 +122,4 @@ pub(super) fn shift_anchors(found: &[AnchorMatch], spans: &[SecretSpan]) -> Vec<
         }
     }
     words
-}
-
-pub(super) fn redaction_mark(kind: &str) -> String {
-    format!("{MARK_PREFIX}{kind}]")
 }

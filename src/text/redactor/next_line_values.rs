@@ -4,10 +4,10 @@
 //! Only the next line is read, and it is judged as if it were on the line of its name.
 
 use super::key_value::{find_value_at, name_start};
-use super::line_scan::SecretSpan;
 use super::private_key;
 use super::secret_heuristics::{has_scrambled_case, looks_random, looks_strongly_random};
 use super::secret_names::{is_harmless_name, is_secret_name};
+use super::secret_span::SecretSpan;
 use super::secret_values::{SeparatorKind, is_listed_secret, secret_kind};
 use super::separators::{self, is_blank};
 

@@ -4,10 +4,10 @@
 
 use std::sync::LazyLock;
 
-use super::MARK_PREFIX;
 use super::byte_pattern::BytePattern;
 use super::secret_heuristics::is_varied;
 use super::secret_names::strip_ending;
+use super::secret_span::MARK_PREFIX;
 
 /// Whole values, in upper or lower case.
 static PLACEHOLDER_WORDS: [&str; 56] = [

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::byte_pattern::BytePattern;
-use super::line_scan::SecretSpan;
+use super::secret_span::SecretSpan;
 
 /// The kind in the marks of private keys.
 pub(super) const PRIVATE_KEY_KIND: &str = "private-key";

@@ -2,7 +2,7 @@
 //!
 //! The place of the text is not known here.
 
-use super::MARK_PREFIX;
+use super::secret_span::MARK_PREFIX;
 use crate::text::base64;
 
 pub(super) fn accept_any(_secret: &str) -> bool {

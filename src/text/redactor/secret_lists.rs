@@ -3,9 +3,9 @@
 //! The search ends at the first closing bracket.
 
 use super::key_value::name_start;
-use super::line_scan::SecretSpan;
 use super::secret_heuristics::looks_random;
 use super::secret_names::{is_harmless_name, is_secret_name};
+use super::secret_span::SecretSpan;
 use super::secret_values::{is_listed_secret, secret_kind};
 use super::separators::is_blank;
 

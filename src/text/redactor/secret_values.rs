@@ -11,6 +11,7 @@ use super::secret_heuristics::{
 use super::secret_names::{
     contains_ignore_case, ends_as_secret, is_secret_at_any_length, strip_ending,
 };
+use super::secret_span::redaction_mark;
 
 /// The place of a value: its name, its separator and what is around it.
 #[derive(Debug, Clone, Copy)]
@@ -135,12 +136,12 @@ pub(super) fn secret_kind(name: &str) -> &'static str {
 /// Returns the mark for a string stored under a secret name; `None` if the string is only a placeholder.
 pub(crate) fn redact_value(name: &str, value: &str) -> Option<String> {
     is_quoted_secret(value, &ValueContext::new(name, SeparatorKind::Colon))
-        .then(|| super::redaction_mark(secret_kind(name)))
+        .then(|| redaction_mark(secret_kind(name)))
 }
 
 /// Like [`redact_value`] for a number: a password may be a number, a token that is a number is a count.
 pub(crate) fn redact_number(name: &str) -> Option<String> {
-    (secret_kind(name) == "password").then(|| super::redaction_mark(secret_kind(name)))
+    (secret_kind(name) == "password").then(|| redaction_mark(secret_kind(name)))
 }
 
 /// Returns whether a variable's value is the secret itself and not a reference to its place.

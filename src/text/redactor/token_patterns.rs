@@ -3,12 +3,12 @@
 use std::sync::{LazyLock, OnceLock};
 
 use super::byte_pattern::BytePattern;
-use super::line_scan::SecretSpan;
 use super::prefilter::{AnchorMatch, token_dots};
 use super::redaction_rules::{
     REDACTION_RULES, RedactionRule, SecretShape, TokenAlphabet, WordEdge,
 };
 use super::secret_heuristics::cookie_values_len;
+use super::secret_span::SecretSpan;
 use super::separators::is_blank;
 
 /// How many bytes a pattern searches at first; only a match that reaches this end is searched again in the whole text.

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use super::line_scan::SecretSpan;
 use super::redaction_rules::TokenAlphabet;
 use super::secret_heuristics::{looks_random, may_be_credential};
+use super::secret_span::SecretSpan;
 use super::separators::is_blank;
 
 /// Finds the password, or the token in place of a name, in a text that begins with `://` or `:\/\/`.
