@@ -75,6 +75,7 @@ mod diff_view;
 mod discussion_board;
 mod discussion_commands;
 mod document_texts;
+mod failure_excerpt;
 mod finding_location;
 mod footer;
 mod fuzzy_picker;

@@ -3,6 +3,7 @@
 use super::appearance::ScreenSettings;
 use super::completion::ComposerAssist;
 use super::composer::TextComposer;
+use super::composer_target::ComposerTarget;
 use super::dialog::{ChoiceDialog, ComposerDraft, DialogFocus, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
 use super::run_commands::CommandOutcome;
@@ -22,6 +23,16 @@ pub struct ComposerPane {
     /// The line of the plan that a note or an edit is being written for, counted from 1, and its text.
     pub noted_line: Option<UserNote>,
     pub refiner: Role,
+    /// For whom the text was last changed by a key.
+    pub written_for: Option<WrittenText>,
+}
+
+/// A text and for whom it was written.
+#[derive(Debug)]
+pub struct WrittenText {
+    pub target: ComposerTarget,
+    /// The size of the text: another one, such as a suggestion, was not written for this target.
+    pub n_bytes: usize,
 }
 
 impl ComposerPane {

@@ -10,7 +10,7 @@ use super::command::ScreenCommand;
 use super::command_table::{CommandParseError, parse_slash_command};
 use super::completion::CompletionSources;
 use super::composer::{ComposerLook, ComposerSpacing, TextComposer};
-use super::composer_pane::ComposerPane;
+use super::composer_pane::{ComposerPane, WrittenText};
 use super::composer_target::{self, ComposerOutcome};
 use super::cross_tab_toast::draw_toast;
 use super::dialog::{ChoiceDialog, ComposerDraft};
@@ -79,6 +79,25 @@ impl Screen {
             0 => label,
             n => format!("{n} queued, ↑ edits · {label}"),
         }
+    }
+
+    /// Remembers for whom the text is written.
+    pub(super) fn note_addressee(&mut self, state: Option<&RunState>) {
+        let known = self.dialog_context();
+        let target = composer_target::composer_target(state, self.composer.draft, &known);
+        let n_bytes = self.composer.editor.text().len();
+        self.composer.written_for = Some(WrittenText { target, n_bytes });
+    }
+
+    /// Returns whether the text would go to somebody else than when it was last changed: a turn may have ended in between.
+    pub(super) fn has_new_addressee(&self, state: Option<&RunState>) -> bool {
+        let is_message = self.composer.describe_enter_command().is_none();
+        let n_bytes = self.composer.editor.text().len();
+        let known = self.dialog_context();
+        let now = composer_target::composer_target(state, self.composer.draft, &known);
+        let written = self.composer.written_for.as_ref().filter(|_| is_message);
+        let written = written.filter(|written| written.n_bytes == n_bytes);
+        written.is_some_and(|written| !written.target.is_same_addressee(&now))
     }
 
     /// Returns why a text that is only the letter of a choice is not sent: the user most likely means the dialog.

@@ -48,6 +48,22 @@ pub enum ComposerTarget {
     Nobody(&'static str),
 }
 
+impl ComposerTarget {
+    /// Returns whether a text that was written for the one may go to the other: the same agent reads it.
+    pub fn is_same_addressee(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::TalkToRefiner(one) | Self::AfterTalking(one),
+                Self::TalkToRefiner(other) | Self::AfterTalking(other),
+            )
+            | (Self::SteerTurn(one), Self::NextTurn(Some(other))) => one == other,
+            // What nobody gets is refused with its reason.
+            (Self::Nobody(_), _) | (_, Self::Nobody(_)) => true,
+            _ => self == other,
+        }
+    }
+}
+
 /// Returns the current target of a text.
 pub fn composer_target(
     state: Option<&RunState>,

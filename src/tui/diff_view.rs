@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use ratatui::widgets::Clear;
 
+use super::markdown::to_plain_line;
 use super::scroll_view::ScrollView;
 use super::searchable_view::SearchableView;
 use super::text_wrap::{truncate_to_columns, wrap_text};
@@ -28,6 +28,9 @@ use diff_body::{DiffBody, DiffPosition};
 pub use diff_line::{DiffLineMap, parse_hunk_start};
 pub use diff_panel::draw_diff_panel;
 pub use diff_view_actions::DiffAction;
+
+/// The window width from which the old text can stand beside the new one.
+pub const MIN_SIDES_WINDOW_COLUMNS: u16 = diff_body::MIN_SIDES_COLUMNS + 2;
 
 /// The result of a diff request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,8 +181,9 @@ impl DiffView {
     /// The message that there is no room for it.
     pub fn toggle_side_by_side(&mut self) -> Result<(), String> {
         if self.columns < diff_body::MIN_SIDES_COLUMNS {
-            let wanted = diff_body::MIN_SIDES_COLUMNS + 2;
-            return Err(format!("Side by side needs {wanted} columns"));
+            return Err(format!(
+                "Side by side needs {MIN_SIDES_WINDOW_COLUMNS} columns"
+            ));
         }
         self.is_side_by_side = !self.is_side_by_side;
         Ok(())
@@ -236,31 +240,36 @@ impl DiffView {
             Some(title) => format!("{scope}: {title}"),
             None => scope,
         };
-        frame.render_widget(
-            Line::styled(truncate_to_columns(&about, columns), theme::QUIET),
-            row(1),
-        );
         let below = Rect {
             y: area.y.saturating_add(2),
             height: area.height.saturating_sub(2),
             ..area
         };
         self.draw_text(frame, below);
-        if let Some(DiffContent::Body(body)) = self.contents.get(&self.scope)
-            && let Some(totals) = body.totals_beside_title()
-        {
+        // Where the totals are depends on the width that was just drawn.
+        let totals = match self.contents.get(&self.scope) {
+            Some(DiffContent::Body(body)) => body.totals_beside_title(),
+            _ => None,
+        };
+        let totals = totals.filter(|totals| totals.width() + 1 < columns / 2);
+        let n_totals = totals.as_ref().map_or(0, |totals| totals.width() + 2);
+        let about = to_plain_line(&about);
+        frame.render_widget(
+            Line::styled(
+                truncate_to_columns(&about, columns.saturating_sub(n_totals)),
+                theme::QUIET,
+            ),
+            row(1),
+        );
+        if let Some(totals) = totals {
             let place = row(1);
             let width = short(totals.width() + 1);
-            let from = place.right().saturating_sub(width);
-            if width < place.width / 2 {
-                let place = Rect {
-                    x: from,
-                    width,
-                    ..place
-                };
-                frame.render_widget(Clear, place);
-                frame.render_widget(totals, place);
-            }
+            let place = Rect {
+                x: place.right().saturating_sub(width),
+                width,
+                ..place
+            };
+            frame.render_widget(totals, place);
         }
         places
     }

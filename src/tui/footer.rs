@@ -14,6 +14,7 @@ use super::clickable_keys;
 use super::command::ScreenCommand;
 use super::command_table::{changes_run, is_command_available, is_safe_in_overlay};
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
+use super::diff_view::{DiffAction, MIN_SIDES_WINDOW_COLUMNS};
 use super::hit_areas::FooterButtons;
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
 use super::tab_kind::TabKind;
@@ -476,6 +477,9 @@ fn is_hint_available(
     hint.keys.iter().all(|(_, command)| {
         if *command == ScreenCommand::ResumeRun {
             return screen.settings.resumable_run().is_some();
+        }
+        if *command == ScreenCommand::DiffAction(DiffAction::SideBySide) {
+            return screen.hit_areas.window_columns >= MIN_SIDES_WINDOW_COLUMNS;
         }
         if *command == ScreenCommand::TogglePaneFocus {
             return screen.tabs.view.side_area.is_some();

@@ -20,6 +20,7 @@ use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
 use super::pager::TextPager;
 use super::{Screen, dialogs};
+use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
 
 impl Screen {
@@ -31,7 +32,10 @@ impl Screen {
         if guard.is_key_swallowed(key, self.composer.focus) {
             return Vec::new();
         }
-        self.toast.text = None;
+        let said = self.toast.text.take();
+        if self.asks_before_auto(key, said.as_deref(), state) {
+            return Vec::new();
+        }
         // The program can be left in every view, so these keys come before all others.
         if let Some(command) = self.keymap().find_command(&key, self.composer.focus)
             && works_in_view(&command, KeyContext::Find)
@@ -59,6 +63,38 @@ impl Screen {
             ComposerFocus::Focused => self.on_composer_key(key, state),
             ComposerFocus::Unfocused => self.on_key_outside_composer(key, state),
         }
+    }
+
+    /// Asks for the key once more before turns are sent without asking, while an agent works: a letter may be the beginning of
+    /// a text that was meant for the composer. Returns whether it did.
+    fn asks_before_auto(
+        &mut self,
+        key: KeyEvent,
+        said: Option<&str>,
+        state: Option<&RunState>,
+    ) -> bool {
+        let works =
+            state.is_some_and(|state| state.running.is_some() && state.gate == Gate::Manual);
+        let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
+        let is_letter = works
+            && self.composer.focus == ComposerFocus::Unfocused
+            && command == Some(ScreenCommand::AutoGate)
+            && !self.overlays.covers_tab()
+            && self.overlays.palette.is_none()
+            && self.overlays.search.is_none()
+            && self.pending_dialog(state).is_none();
+        if !is_letter {
+            return false;
+        }
+        let label = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
+        let (auto, write) = (label("auto"), label("write"));
+        let note =
+            format!("Press {auto} again to send turns without asking. {write} writes a text.");
+        if said == Some(&note) {
+            return false;
+        }
+        self.show_toast_with_keys(&note);
+        true
     }
 
     /// Handles a key of the view in front. It hides the dialog and the composer, so their keys do nothing here.
@@ -133,10 +169,18 @@ impl Screen {
             return actions;
         }
         match self.composer.editor.on_key(key) {
-            ComposerKeyResult::Edited => self.update_completion(state),
+            ComposerKeyResult::Edited => {
+                self.note_addressee(state);
+                self.update_completion(state)
+            }
             ComposerKeyResult::Full => self.show_toast(&describe_too_large(None)),
             ComposerKeyResult::Submit if self.composer.editor.is_empty() => {
                 self.on_enter_in_empty_composer(state)
+            }
+            ComposerKeyResult::Submit if self.has_new_addressee(state) => {
+                self.note_addressee(state);
+                let now = self.describe_enter(state);
+                self.show_toast(&format!("Not sent. Enter again: {now}"))
             }
             ComposerKeyResult::Submit => match self.submit_composer(state) {
                 SubmitOutcome::Done(actions) => actions,

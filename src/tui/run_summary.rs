@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use super::appearance::ScreenSettings;
 use super::header::describe_usage;
 use super::keymap::ComposerFocus;
-use super::labels::{self, format_elapsed};
+use super::labels;
 use super::text_wrap::to_one_line;
 use super::theme;
 use super::transcript::{ChatTranscript, RunResultRow, RunSummaryCard, RunSummaryKey};
@@ -19,7 +19,7 @@ use crate::domain::plan_execution::{
 use crate::domain::question::CommitTarget;
 use crate::domain::receipt::TestOutcome;
 use crate::domain::run::RunState;
-use crate::text::pluralize;
+use crate::text::{format_duration, pluralize};
 
 /// Up to how many steps each have a row in the summary.
 const MAX_STEP_ROWS: usize = 8;
@@ -48,7 +48,12 @@ pub(super) struct SummaryContext<'a> {
 impl SummaryContext<'_> {
     fn build_card(&self, state: &RunState) -> RunSummaryCard {
         let last = &self.ended_at;
-        let took = last.map(|last| format!("took {}", format_elapsed(state.created, last)));
+        let took = last.map(|last| {
+            format!(
+                "took {}",
+                format_duration(last.0.saturating_sub(state.created.0))
+            )
+        });
         let reviews = (state.iteration > 0).then(|| {
             let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
             pluralize(n, "review")

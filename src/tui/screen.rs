@@ -97,6 +97,7 @@ impl Screen {
             draft: None,
             noted_line: None,
             refiner: Role::Planner,
+            written_for: None,
         };
         Self {
             settings,

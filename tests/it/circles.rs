@@ -22,7 +22,6 @@ const LARGER: &[(&str, usize)] = &[
     ("app", 19),
     ("engine", 19),
     ("permission", 14),
-    ("text", 14),
     ("process", 11),
     ("config", 10),
 ];

@@ -1,10 +1,11 @@
 //! Dialog: tests fail before the first step.
 
-use super::test_failure::output_from_failure;
+use super::test_failure::MAX_OUTPUT_LINES;
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
 use crate::tui::dialog::ChoiceDialog;
+use crate::tui::failure_excerpt::failure_excerpt;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, found: &str, state: &RunState) -> ChoiceDialog {
@@ -15,7 +16,10 @@ pub(super) fn build_dialog(id: u32, found: &str, state: &RunState) -> ChoiceDial
         let receipt = &baseline.receipt;
         sheet = sheet
             .with_text(&format!("$ {}", receipt.command), theme::CODE)
-            .with_text(&output_from_failure(&receipt.output_tail), theme::QUIET);
+            .with_text(
+                &failure_excerpt(&receipt.output_tail, MAX_OUTPUT_LINES),
+                theme::QUIET,
+            );
         sheet.full_text = Some((title.to_owned(), receipt.output_tail.clone()));
     }
     sheet

@@ -38,8 +38,10 @@ impl Screen {
         match &same {
             None => {
                 let (title, body) = now.lines.split_at(now.lines.len().min(1));
-                let is_shown = |line: &&String| is_call || !self.linear.is_recent(line);
-                lines.extend(title.iter().chain(body.iter().filter(is_shown)).cloned());
+                // A part of a text would say something else, so it is printed whole or not at all.
+                let is_known = !is_call && body.iter().all(|line| self.linear.is_recent(line));
+                let body = if is_known { &[] } else { body };
+                lines.extend(title.iter().chain(body).cloned());
                 lines.extend(numbered(&now.choices));
             }
             Some(before) => {

@@ -81,7 +81,8 @@ impl Screen {
                 "No question with such a choice is open. An empty line repeats what is asked.",
             );
         }
-        match parse_slash_command(text) {
+        let typed = if text == "?" { "/help" } else { text };
+        match parse_slash_command(typed) {
             Ok(command) => self.perform_line_command(&command, text, timing, state),
             Err(CommandParseError::Wrong(why)) => self.reply(&why),
             Err(CommandParseError::Text) => self.submit_line(text.to_owned(), timing, state),
@@ -151,6 +152,8 @@ impl Screen {
         match command {
             ScreenCommand::ShowHelp | ScreenCommand::OpenPalette => {
                 self.linear.replies.extend(help_lines());
+                // What is asked is not seen any more above so many lines.
+                self.linear.dialog = None;
                 Vec::new()
             }
             ScreenCommand::OpenSearch => self.find_lines(argument, state),
@@ -234,7 +237,18 @@ impl Screen {
             (false, None) if !waiting.is_empty() => format!("{waiting}\n\n{text}"),
             (false, _) => text,
         };
-        self.submit_text(&whole, state)
+        let actions = self.submit_text(&whole, state);
+        if let ComposerTarget::SteerTurn(role) = target
+            && !actions.is_empty()
+            && self.pending_dialog(state).is_some()
+        {
+            self.linear.replies.push(format!(
+                "Sent to the {}. The question is still open.",
+                role.name()
+            ));
+            self.linear.dialog = None;
+        }
+        actions
     }
 
     fn submit_text(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {

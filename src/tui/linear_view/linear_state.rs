@@ -7,6 +7,7 @@ use super::plain_text::{signs_to_words, without_signs};
 use crate::domain::proof_progress::ProofProgress;
 use crate::tui::dialog::ComposerDraft;
 use crate::tui::labels::role_title;
+use crate::tui::markdown::strip_marks;
 use crate::tui::read_only::ReadOnlyStatus;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::transcript::{BlockAuthor, TranscriptNews};
@@ -135,9 +136,10 @@ impl LinearView {
     }
 }
 
+/// Returns the hash of a line's words: an agent writes Markdown that a question shows without its marks.
 fn hash_line(line: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    line.trim().hash(&mut hasher);
+    strip_marks(line).hash(&mut hasher);
     hasher.finish()
 }
 

@@ -11,6 +11,11 @@ const STATE_WORDS: [(char, &str); 8] = [
     ('▶', "now"),
     ('⊘', "skipped"),
 ];
+/// What was found of a finding's evidence, which only the mark says.
+const EVIDENCE_WORDS: [(&str, &str); 2] = [
+    (" ✓ evidence", ", evidence checked"),
+    (" ✗ evidence", ", evidence not found"),
+];
 /// Marks that say nothing in text.
 const ORNAMENTS: &str = "▸▾■●○◆▤│┌└├╭╮╰╯─━┊▎▌▏▍█▄▀░▒▓↺↻⋮";
 
@@ -27,7 +32,10 @@ pub fn signs_to_words(line: &str) -> String {
 }
 
 fn clean_signs(line: &str, word: impl Fn(char) -> Option<&'static str>) -> String {
-    let line = line.replace("? · ", "? ").replace(" · ", ", ");
+    let mut line = line.replace("? · ", "? ").replace(" · ", ", ");
+    for (mark, words) in EVIDENCE_WORDS {
+        line = line.replace(mark, words);
+    }
     let mut text = String::with_capacity(line.len());
     for c in line.chars() {
         match word(c) {
@@ -71,6 +79,11 @@ mod tests {
             ("── Review ──────", "Review", "Review"),
             ("+3 −1 …", "+3 -1 ...", "+3 -1 ..."),
             ("fails → passes", "fails then passes", "fails then passes"),
+            (
+                "2. [major] x ✓ evidence",
+                "2. [major] x, evidence checked",
+                "2. [major] x, evidence checked",
+            ),
             ("run: ✗ failed 1 s", "run: failed 1 s", "run: failed 1 s"),
             (
                 "Allow this? · planner",

@@ -132,6 +132,18 @@ fn a_text_about_a_call_is_not_taken_for_another_call() {
 }
 
 #[test]
+fn a_text_whose_addressee_changed_is_sent_by_a_second_enter() {
+    let working = running(Phase::WritePlan, TurnPurpose::WritePlan);
+    let mut screen = screen();
+    check_on(&mut screen, Some(&working), &["keep it small"], "");
+    let gated = question("gate");
+    let refused = "! Not sent. Enter again: Add a message for the reviewer to this turn";
+    check_on(&mut screen, Some(&gated), &["<enter>"], refused);
+    assert_eq!(screen.composer.editor.text(), "keep it small");
+    assert_eq!(press(&mut screen, Some(&gated), &["<enter>"]).len(), 1);
+}
+
+#[test]
 fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
     let state = approving(&["ls"]);
     let mut screen = screen();
@@ -254,6 +266,16 @@ fn gate_stop_and_interrupt_have_their_keys() {
     check(
         Some(&reviewing),
         &["A"],
+        "! Press A again to send turns without asking. I writes a text.",
+    );
+    check(
+        Some(&reviewing),
+        &["a", "h", "a"],
+        "! Press A again to send turns without asking. I writes a text.",
+    );
+    check(
+        Some(&reviewing),
+        &["A", "A"],
         "Event(GateChanged { gate: Auto })",
     );
     check(Some(&reviewing), &["p"], "! Already in Manual.");

@@ -51,6 +51,8 @@ fn another_key_does_it_and_footer_help_and_palette_show_that_one() {
         wished("write", "f7"),
     ]);
     assert_eq!(press(&mut screen, Some(&state), &["a"]), []);
+    // While an agent works, it asks for the key once more.
+    assert_eq!(press(&mut screen, Some(&state), &["w"]), []);
     assert_eq!(press(&mut screen, Some(&state), &["w"]).len(), 1);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(

@@ -13,6 +13,7 @@ use super::transcript_block::BlockAuthor;
 use crate::domain::event_wording::DetailLine;
 use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
+use crate::tui::failure_excerpt::failure_excerpt;
 use crate::tui::labels::role_title;
 use crate::tui::markdown::{self, MarkdownRenderer};
 use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_spans};
@@ -387,7 +388,7 @@ fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
 /// How many lines of details a folded fact of a failure shows.
 const MAX_FAILURE_LINES: usize = 4;
 
-/// Renders a fact and its details: folded, except the last lines of details of a bad fact.
+/// Renders a fact and its details: folded, except the lines of a bad fact that say what failed.
 fn fact_with_detail_lines(
     text: &str,
     tone: FactTone,
@@ -414,11 +415,11 @@ fn fact_with_detail_lines(
             lines.extend(output.flat_map(|line| panel_lines(line, theme::QUIET, columns)));
         }
         FoldState::Folded if tone == FactTone::Bad => {
-            let output = more.lines().rev().filter(|line| !line.trim().is_empty());
-            let last: Vec<&str> = output.take(MAX_FAILURE_LINES).collect();
+            let output = more.lines().filter(|line| !line.trim().is_empty());
+            let output: Vec<&str> = output.collect();
+            let excerpt = failure_excerpt(&output.join("\n"), MAX_FAILURE_LINES);
             let room = columns.saturating_sub(PANEL_INDENT + 2);
-            let rows = last.into_iter().rev();
-            let rows = rows.map(|line| truncate_to_columns(line, room));
+            let rows = excerpt.lines().map(|line| truncate_to_columns(line, room));
             lines.extend(rows.flat_map(|line| panel_lines(&line, theme::QUIET, columns)));
         }
         FoldState::Folded => {}

@@ -12,7 +12,7 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::session::{SessionUsage, version_label};
 use crate::domain::turn::{Role, TurnOutcome};
 use crate::text::{clean_to_one_line, format_duration};
-use crate::tui::labels::{format_elapsed, format_tokens};
+use crate::tui::labels::format_tokens;
 
 /// State of the current turn.
 #[derive(Debug, Default)]
@@ -332,11 +332,14 @@ impl PartialTurn {
     }
 
     fn describe_turn_end(&self, used: &[String]) -> String {
-        let used: String = used.iter().map(|part| format!(" · {part}")).collect();
+        let used = match used {
+            [] => String::new(),
+            parts => format!(" · tokens: {}", parts.join(", ")),
+        };
         let who = self.role.name();
         match self.since {
             Some(since) => {
-                let took = format_elapsed(since, self.ended_at);
+                let took = format_duration(self.ended_at.0.saturating_sub(since.0));
                 format!("The {who}'s turn took {took}{used}")
             }
             None => format!("The {who}'s turn ended{used}"),
