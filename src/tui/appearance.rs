@@ -2,22 +2,38 @@
 //!
 //! They are passed in, not read from a configuration file.
 
+use std::sync::OnceLock;
+
 use super::keymap::ActiveKeymap;
 use super::labels::LocalClock;
 use super::read_only::{ReadOnlyStatus, RunListEntry};
 use super::theme::{ColorSupport, ColorTheme, TerminalBackground};
 
 /// The user's settings for themes, keys and mouse.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ScreenAppearance {
     /// The active key bindings.
     pub keymap: ActiveKeymap,
     pub mouse_capture: MouseCapture,
-    /// All themes, adapted to the colours of the terminal.
-    themes: Vec<ColorTheme>,
+    /// The user's own themes, for any terminal.
+    own_themes: Vec<ColorTheme>,
+    support: ColorSupport,
     /// The terminal's background, once it has told it.
     terminal_background: Option<TerminalBackground>,
+    /// All themes, adapted to the terminal. They are computed when somebody lists them: a start needs one.
+    themes: OnceLock<Vec<ColorTheme>>,
 }
+
+impl PartialEq for ScreenAppearance {
+    /// Whether the themes are computed already makes no difference.
+    fn eq(&self, other: &Self) -> bool {
+        let all = |of: &Self| (of.mouse_capture, of.support, of.terminal_background);
+        (&self.keymap, &self.own_themes, all(self))
+            == (&other.keymap, &other.own_themes, all(other))
+    }
+}
+
+impl Eq for ScreenAppearance {}
 
 /// Whether the program or the terminal handles clicks and the wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,16 +54,13 @@ impl Default for ScreenAppearance {
 impl ScreenAppearance {
     /// Creates the settings with the built-in themes and the user's own, adapted to the colours of the terminal.
     pub fn new(keymap: ActiveKeymap, own: Vec<ColorTheme>, depth: ColorSupport) -> Self {
-        let themes = ColorTheme::built_in().chain(own);
-        let themes = themes
-            .map(|theme| theme.with_color_support(depth))
-            .collect();
-        let clicks = MouseCapture::default();
         Self {
             keymap,
-            mouse_capture: clicks,
-            themes,
+            mouse_capture: MouseCapture::default(),
+            own_themes: own,
+            support: depth,
             terminal_background: None,
+            themes: OnceLock::new(),
         }
     }
 
@@ -72,20 +85,30 @@ impl ScreenAppearance {
     /// Notes the terminal's background, from which the themes that keep it derive their surfaces.
     fn set_terminal_background(&mut self, background: TerminalBackground) {
         self.terminal_background = Some(background);
-        for theme in &mut self.themes {
-            *theme = theme.clone().on_background(background);
+        self.themes = OnceLock::new();
+    }
+
+    fn adapt_theme(&self, theme: ColorTheme) -> ColorTheme {
+        let theme = theme.with_color_support(self.support);
+        match self.terminal_background {
+            Some(background) => theme.on_background(background),
+            None => theme,
         }
     }
 
     /// Returns all themes, the built-in ones first.
     pub fn themes(&self) -> &[ColorTheme] {
-        &self.themes
+        self.themes.get_or_init(|| {
+            let all = ColorTheme::built_in().chain(self.own_themes.iter().cloned());
+            all.map(|theme| self.adapt_theme(theme)).collect()
+        })
     }
 
     /// Returns the theme with this name.
     pub fn theme(&self, name: &str) -> Option<ColorTheme> {
-        let theme = self.themes.iter().find(|theme| theme.name() == name);
-        theme.cloned()
+        let own = || self.own_themes.iter().find(|theme| theme.name() == name);
+        let theme = ColorTheme::from_name(name).or_else(|| own().cloned());
+        theme.map(|theme| self.adapt_theme(theme))
     }
 }
 
