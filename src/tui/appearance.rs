@@ -27,9 +27,11 @@ pub struct ScreenAppearance {
 impl PartialEq for ScreenAppearance {
     /// Whether the themes are computed already makes no difference.
     fn eq(&self, other: &Self) -> bool {
-        let all = |of: &Self| (of.mouse_capture, of.support, of.terminal_background);
-        (&self.keymap, &self.own_themes, all(self))
-            == (&other.keymap, &other.own_themes, all(other))
+        self.keymap == other.keymap
+            && self.own_themes == other.own_themes
+            && self.mouse_capture == other.mouse_capture
+            && self.support == other.support
+            && self.terminal_background == other.terminal_background
     }
 }
 

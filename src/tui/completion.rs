@@ -13,6 +13,7 @@ use ratatui::layout::Rect;
 
 use super::action::Action;
 use super::agent_dialogs::AgentEntry;
+use super::appearance::ScreenAppearance;
 use super::command_palette::PaletteAction;
 use super::command_table::{
     ArgumentValues, CommandRow, SlashCommand, all_rows, argument_at_end, parse_slash_command,
@@ -283,7 +284,7 @@ pub(super) struct CompletionSources<'a> {
     pub(super) known: DialogContext<'a>,
     /// The discussion presets, each with its description.
     pub(super) presets: &'a [(String, String)],
-    pub(super) themes: &'a [ColorTheme],
+    pub(super) appearance: &'a ScreenAppearance,
 }
 
 impl CompletionSources<'_> {
@@ -329,7 +330,7 @@ impl CompletionSources<'_> {
                 return Some(CompletionList::from_values(kind, self.presets, typed));
             }
             ArgumentValues::Themes => {
-                let themes = self.themes.iter();
+                let themes = self.appearance.themes().iter();
                 themes
                     .map(|theme| (theme.name().to_owned(), String::new()))
                     .collect()

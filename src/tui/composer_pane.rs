@@ -23,16 +23,8 @@ pub struct ComposerPane {
     /// The line of the plan that a note or an edit is being written for, counted from 1, and its text.
     pub noted_line: Option<UserNote>,
     pub refiner: Role,
-    /// For whom the text was last changed by a key.
-    pub written_for: Option<WrittenText>,
-}
-
-/// A text and for whom it was written.
-#[derive(Debug)]
-pub struct WrittenText {
-    pub target: ComposerTarget,
-    /// The size of the text: another one, such as a suggestion, was not written for this target.
-    pub n_bytes: usize,
+    /// For whom the text was begun; `None` where no key has changed it, or the user chose whom it is for since.
+    pub written_for: Option<ComposerTarget>,
 }
 
 impl ComposerPane {
@@ -75,6 +67,9 @@ impl ComposerPane {
         }
         self.focus = ComposerFocus::Unfocused;
         (self.draft, self.noted_line) = (None, None);
+        if self.editor.is_empty() {
+            self.written_for = None;
+        }
     }
 
     /// Chooses the agent that refines the goal, now or for the next run; without a role, switches to the other one.

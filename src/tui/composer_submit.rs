@@ -10,7 +10,7 @@ use super::command::ScreenCommand;
 use super::command_table::{CommandParseError, parse_slash_command};
 use super::completion::CompletionSources;
 use super::composer::{ComposerLook, ComposerSpacing, TextComposer};
-use super::composer_pane::{ComposerPane, WrittenText};
+use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome};
 use super::cross_tab_toast::draw_toast;
 use super::dialog::{ChoiceDialog, ComposerDraft};
@@ -56,7 +56,7 @@ impl Screen {
             state,
             known: self.dialog_context(),
             presets: &self.discussions.presets,
-            themes: self.settings.appearance.themes(),
+            appearance: &self.settings.appearance,
         };
         let found = sources.find_completion(&self.composer);
         self.composer.assist.show_completion(found)
@@ -81,23 +81,25 @@ impl Screen {
         }
     }
 
-    /// Remembers for whom the text is written.
+    /// Remembers for whom a text is begun; an empty one is for nobody yet.
     pub(super) fn note_addressee(&mut self, state: Option<&RunState>) {
-        let known = self.dialog_context();
-        let target = composer_target::composer_target(state, self.composer.draft, &known);
-        let n_bytes = self.composer.editor.text().len();
-        self.composer.written_for = Some(WrittenText { target, n_bytes });
+        if self.composer.editor.is_empty() {
+            self.composer.written_for = None;
+        } else if self.composer.written_for.is_none() {
+            let known = self.dialog_context();
+            let target = composer_target::composer_target(state, self.composer.draft, &known);
+            self.composer.written_for = Some(target);
+        }
     }
 
-    /// Returns whether the text would go to somebody else than when it was last changed: a turn may have ended in between.
-    pub(super) fn has_new_addressee(&self, state: Option<&RunState>) -> bool {
+    /// Returns whether the text would go to somebody else than when it was begun: a turn may have ended in between. Asks
+    /// once; after that the text is for whom it would go to now.
+    pub(super) fn has_new_addressee(&mut self, state: Option<&RunState>) -> bool {
         let is_message = self.composer.describe_enter_command().is_none();
-        let n_bytes = self.composer.editor.text().len();
         let known = self.dialog_context();
         let now = composer_target::composer_target(state, self.composer.draft, &known);
-        let written = self.composer.written_for.as_ref().filter(|_| is_message);
-        let written = written.filter(|written| written.n_bytes == n_bytes);
-        written.is_some_and(|written| !written.target.is_same_addressee(&now))
+        let written = self.composer.written_for.take().filter(|_| is_message);
+        written.is_some_and(|written| !written.is_same_addressee(&now))
     }
 
     /// Returns why a text that is only the letter of a choice is not sent: the user most likely means the dialog.
@@ -230,6 +232,7 @@ impl Screen {
         self.composer.editor.set_text(&was);
         self.composer.noted_line = Some(UserNote::at_line(line, was));
         self.composer.draft = Some(ComposerDraft::Line);
+        self.composer.written_for = None;
         self.focus_composer();
         Vec::new()
     }
@@ -260,6 +263,7 @@ impl Screen {
             let _fits = self.composer.editor.on_paste(&text);
         }
         self.composer.draft = Some(draft);
+        self.composer.written_for = None;
         self.dialogs.own = None;
         self.focus_composer();
         Vec::new()

@@ -49,16 +49,22 @@ pub enum ComposerTarget {
 }
 
 impl ComposerTarget {
-    /// Returns whether a text that was written for the one may go to the other: the same agent reads it.
+    /// Returns whether a text that was written for the one may go to the other: the same agent reads it, or the user chose
+    /// another one to talk with.
     pub fn is_same_addressee(&self, other: &Self) -> bool {
         match (self, other) {
             (
-                Self::TalkToRefiner(one) | Self::AfterTalking(one),
-                Self::TalkToRefiner(other) | Self::AfterTalking(other),
-            )
-            | (Self::SteerTurn(one), Self::NextTurn(Some(other))) => one == other,
+                Self::TalkToRefiner(_) | Self::AfterTalking(_),
+                Self::TalkToRefiner(_) | Self::AfterTalking(_),
+            ) => true,
+            (
+                Self::SteerTurn(one) | Self::NextTurn(Some(one)) | Self::RetryTurn(_, one),
+                Self::SteerTurn(other) | Self::NextTurn(Some(other)) | Self::RetryTurn(_, other),
+            ) => one == other,
+            // A text for the next turn, whosever that is.
+            (Self::NextTurn(None), Self::SteerTurn(_) | Self::NextTurn(_)) => true,
             // What nobody gets is refused with its reason.
-            (Self::Nobody(_), _) | (_, Self::Nobody(_)) => true,
+            (_, Self::Nobody(_)) => true,
             _ => self == other,
         }
     }

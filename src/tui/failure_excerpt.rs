@@ -24,7 +24,7 @@ pub fn failure_excerpt(output: &str, most: usize) -> String {
     let near_end = lines.len().saturating_sub(MAX_SEARCHED_LINES);
     let found = lines.iter().skip(near_end).position(|line| begins(&line));
     let last = lines.len().saturating_sub(most);
-    let from = found.map_or(last, |at| at + near_end);
+    let from = found.map_or(last, |at| (at + near_end).min(last));
     let shown: Vec<&str> = lines.into_iter().skip(from).take(most).collect();
     shown.join("\n")
 }
@@ -44,6 +44,8 @@ mod tests {
             "{shown}"
         );
         assert_eq!(shown.lines().count(), 10);
+        let late = failure_excerpt("a\nb\nc\nerror: test failed", 3);
+        assert_eq!(late, "b\nc\nerror: test failed");
         let plain = failure_excerpt("a\nb", 10);
         assert_eq!(plain, "a\nb");
     }

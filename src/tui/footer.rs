@@ -18,7 +18,7 @@ use super::diff_view::{DiffAction, MIN_SIDES_WINDOW_COLUMNS};
 use super::hit_areas::FooterButtons;
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
 use super::tab_kind::TabKind;
-use super::tabs::{self};
+use super::tabs;
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
 use super::view_area::gutter;
@@ -479,7 +479,8 @@ fn is_hint_available(
             return screen.settings.resumable_run().is_some();
         }
         if *command == ScreenCommand::DiffAction(DiffAction::SideBySide) {
-            return screen.hit_areas.window_columns >= MIN_SIDES_WINDOW_COLUMNS;
+            // Before the first frame the width is unknown.
+            return !(1..MIN_SIDES_WINDOW_COLUMNS).contains(&screen.hit_areas.window_columns);
         }
         if *command == ScreenCommand::TogglePaneFocus {
             return screen.tabs.view.side_area.is_some();

@@ -1,4 +1,4 @@
-//! The places on the screen that can be clicked.
+//! What the last frame had where: the places that can be clicked, and the size of the window.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

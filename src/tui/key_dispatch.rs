@@ -9,8 +9,7 @@ use super::command::ScreenCommand;
 use super::command_palette::{
     CommandPalette, PaletteAction, PaletteContext, PaletteEntry, PaletteResponse,
 };
-use super::command_table::CommandTarget;
-use super::command_table::{is_safe_in_overlay, works_in_view};
+use super::command_table::{CommandTarget, is_safe_in_overlay, works_in_view};
 use super::composer::{ComposerKeyResult, describe_too_large};
 use super::composer_submit::SEND_FIRST;
 use super::composer_submit::SubmitOutcome;
@@ -76,20 +75,21 @@ impl Screen {
         let works =
             state.is_some_and(|state| state.running.is_some() && state.gate == Gate::Manual);
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
-        let is_letter = works
+        let is_auto_key = works
             && self.composer.focus == ComposerFocus::Unfocused
             && command == Some(ScreenCommand::AutoGate)
             && !self.overlays.covers_tab()
             && self.overlays.palette.is_none()
             && self.overlays.search.is_none()
+            && !self.is_read_only()
             && self.pending_dialog(state).is_none();
-        if !is_letter {
+        if !is_auto_key {
             return false;
         }
         let label = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (auto, write) = (label("auto"), label("write"));
         let note =
-            format!("Press {auto} again to send turns without asking. {write} writes a text.");
+            format!("Press {auto} again to send turns without asking, or {write} to write a text.");
         if said == Some(&note) {
             return false;
         }
@@ -178,9 +178,10 @@ impl Screen {
                 self.on_enter_in_empty_composer(state)
             }
             ComposerKeyResult::Submit if self.has_new_addressee(state) => {
-                self.note_addressee(state);
                 let now = self.describe_enter(state);
-                self.show_toast(&format!("Not sent. Enter again: {now}"))
+                self.show_toast(&format!(
+                    "Not sent: the turn has changed. Enter again: {now}"
+                ))
             }
             ComposerKeyResult::Submit => match self.submit_composer(state) {
                 SubmitOutcome::Done(actions) => actions,

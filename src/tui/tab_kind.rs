@@ -2,20 +2,27 @@
 //!
 //! The types that draw them are in `tabs`, above everything that only names a tab.
 
-/// Passes the list of the tabs, in their order, to a macro: `Name (title, name in /tab NAME, is folded until it is opened)
+/// Passes the list of the tabs, in their order, to a macro: `Name (title, name in /tab NAME, whether it is folded)
 /// field: type`. The types are paths from `tabs`.
 macro_rules! for_each_tab {
     ($build:ident) => {
         $build! {
-            Chat ("Chat", "chat", false) chat: chat::ChatTab,
-            Plan ("Plan", "plan", false) plan: plan::PlanTab,
-            Comments ("Comments", "comments", false) comments: comments::CommentsTab,
-            Log ("Log", "log", true) log: log::LogTab,
-            Status ("Status", "status", true) status: status::StatusTab,
+            Chat ("Chat", "chat", AlwaysOpen) chat: chat::ChatTab,
+            Plan ("Plan", "plan", AlwaysOpen) plan: plan::PlanTab,
+            Comments ("Comments", "comments", AlwaysOpen) comments: comments::CommentsTab,
+            Log ("Log", "log", FoldedAtFirst) log: log::LogTab,
+            Status ("Status", "status", FoldedAtFirst) status: status::StatusTab,
         }
     };
 }
 pub(super) use for_each_tab;
+
+/// Whether a tab is folded to its number until it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TabFolding {
+    AlwaysOpen,
+    FoldedAtFirst,
+}
 
 /// What is fixed about a tab.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,13 +30,15 @@ pub struct TabInfo {
     pub title: &'static str,
     /// The tab's name in `/tab NAME`.
     pub slash_name: &'static str,
-    /// Whether the tab is folded to its number until it is opened.
-    pub is_folded_at_first: bool,
+    pub folding: TabFolding,
 }
 
 /// Declares the names of the tabs from their list.
 macro_rules! tab_kinds {
-    ($first:ident $first_info:tt $first_field:ident: $first_type:ty, $($name:ident $info:tt $field:ident: $type:ty,)*) => {
+    (
+        $first:ident ($first_title:literal, $first_slash:literal, $first_folding:ident) $first_field:ident: $first_type:ty,
+        $($name:ident ($title:literal, $slash:literal, $folding:ident) $field:ident: $type:ty,)*
+    ) => {
         /// A tab of the screen, by name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
         pub enum TabKind {
@@ -44,8 +53,8 @@ macro_rules! tab_kinds {
 
             fn info(self) -> &'static TabInfo {
                 match self {
-                    Self::$first => const { &TabInfo::new $first_info },
-                    $(Self::$name => const { &TabInfo::new $info },)*
+                    Self::$first => const { &TabInfo::new($first_title, $first_slash, TabFolding::$first_folding) },
+                    $(Self::$name => const { &TabInfo::new($title, $slash, TabFolding::$folding) },)*
                 }
             }
         }
@@ -57,15 +66,11 @@ pub(super) use tab_kinds;
 for_each_tab!(tab_kinds);
 
 impl TabInfo {
-    pub const fn new(
-        title: &'static str,
-        slash_name: &'static str,
-        is_folded_at_first: bool,
-    ) -> Self {
+    pub const fn new(title: &'static str, slash_name: &'static str, folding: TabFolding) -> Self {
         Self {
             title,
             slash_name,
-            is_folded_at_first,
+            folding,
         }
     }
 }
@@ -96,6 +101,6 @@ impl TabKind {
 
     /// Returns whether the tab is folded until it is opened.
     pub fn is_folded_at_first(self) -> bool {
-        self.info().is_folded_at_first
+        self.info().folding == TabFolding::FoldedAtFirst
     }
 }

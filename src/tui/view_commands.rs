@@ -217,6 +217,7 @@ impl Screen {
         }
         self.composer.noted_line = Some(place);
         self.composer.draft = Some(ComposerDraft::Note);
+        self.composer.written_for = None;
         self.focus_composer();
         Vec::new()
     }

@@ -1,8 +1,9 @@
-//! Finds files that use each other in a circle, directly or through other files, and fails where a circle is larger than its
-//! layer may have.
+//! Finds files that import each other in a circle, directly or through other files, and fails where a circle is larger than
+//! its layer may have.
 //!
-//! Nobody can read one file of a circle without the others. Reads `use` and paths as text; what a module only hands on
-//! belongs to the file that defines it.
+//! Reads `use`, and paths from `crate`, `self` and `super`, as text; what a module only hands on belongs to the file that
+//! defines it. What a file calls by the name of a child or of an imported module, and methods of a type that lies in other
+//! files, are not followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

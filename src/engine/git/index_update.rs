@@ -42,16 +42,19 @@ impl GitRepository {
     /// `IndexBehind`: the commit is valid, but the index does not contain it.
     pub async fn refresh_index(&self, commit: &CommitId) -> Result<(), CommitFailure> {
         let began_at = Instant::now();
+        let (mut lines, mut failed_at) = (None, None);
         loop {
-            let (output, timeout) = match self.try_refresh_index(commit).await {
+            let attempt = self.try_refresh_index(commit, &mut lines).await;
+            let (output, since, timeout) = match attempt {
                 Ok(IndexUpdateAttempt::Done) => return Ok(()),
-                Ok(IndexUpdateAttempt::Busy(output)) => (output, LOCK_TIMEOUT),
+                Ok(IndexUpdateAttempt::Busy(output)) => (output, began_at, LOCK_TIMEOUT),
                 Err(error @ (GitError::File { .. } | GitError::Failed { .. })) => {
-                    (error.to_string(), FAILURE_TIMEOUT)
+                    let since = *failed_at.get_or_insert_with(Instant::now);
+                    (error.to_string(), since, FAILURE_TIMEOUT)
                 }
-                Err(error) => (error.to_string(), Duration::ZERO),
+                Err(error) => (error.to_string(), began_at, Duration::ZERO),
             };
-            if began_at.elapsed() >= timeout {
+            if since.elapsed() >= timeout {
                 let kind = CommitFailureKind::IndexBehind(commit.clone());
                 return Err(CommitFailure::new(kind, output));
             }
@@ -59,23 +62,34 @@ impl GitRepository {
         }
     }
 
-    async fn try_refresh_index(&self, commit: &CommitId) -> Result<IndexUpdateAttempt, GitError> {
-        let lines = self.committed_index_info(commit).await?;
+    /// Tries once; `known` keeps the committed paths for the next attempt, if this one only has to wait.
+    async fn try_refresh_index(
+        &self,
+        commit: &CommitId,
+        known: &mut Option<Vec<u8>>,
+    ) -> Result<IndexUpdateAttempt, GitError> {
+        let lines = match known.take() {
+            Some(lines) => lines,
+            None => self.committed_index_info(commit).await?,
+        };
         let user = self.git_dir.join("index");
         let before = file_version(&user);
         let index = PrivateIndex::copy_of(&user)?;
         let update = self.git_command(&["update-index", "-z", "--index-info"]);
         let update = update.index_file(&index.path());
         update
-            .stdin(StdinSource::Bytes(lines))
+            .stdin(StdinSource::Bytes(lines.clone()))
             .stdout_text()
             .await?;
         let lock = self.git_dir.join("index.lock");
-        replace_index(&user, &lock, &index.path(), &before).map_err(|source| GitError::File {
+        let replaced = replace_index(&user, &lock, &index.path(), &before);
+        let replaced = replaced.map_err(|source| GitError::File {
             verb: "write",
             path: user.clone(),
             source,
-        })
+        });
+        *known = Some(lines).filter(|_| replaced.is_ok());
+        replaced
     }
 
     /// Returns the `update-index` input that gives the index the paths of a commit.

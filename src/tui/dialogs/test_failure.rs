@@ -9,6 +9,7 @@ use crate::tui::theme;
 
 /// How many lines of the output the dialog shows.
 pub(super) const MAX_OUTPUT_LINES: usize = 10;
+
 pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) -> ChoiceDialog {
     let execution = state.execution.as_ref();
     let current = execution.and_then(|execution| execution.current.as_ref());

@@ -3,6 +3,7 @@
 //! A line that was typed before a question was printed never answers it.
 
 use super::linear_state::WantedView;
+use crate::domain::event::Event;
 use crate::domain::run::RunState;
 use crate::tui::Screen;
 use crate::tui::action::Action;
@@ -153,7 +154,7 @@ impl Screen {
             ScreenCommand::ShowHelp | ScreenCommand::OpenPalette => {
                 self.linear.replies.extend(help_lines());
                 // What is asked is not seen any more above so many lines.
-                self.linear.dialog = None;
+                (self.linear.dialog, self.linear.draft) = (None, None);
                 Vec::new()
             }
             ScreenCommand::OpenSearch => self.find_lines(argument, state),
@@ -239,7 +240,7 @@ impl Screen {
         };
         let actions = self.submit_text(&whole, state);
         if let ComposerTarget::SteerTurn(role) = target
-            && !actions.is_empty()
+            && actions.iter().any(is_steering)
             && self.pending_dialog(state).is_some()
         {
             self.linear.replies.push(format!(
@@ -266,6 +267,10 @@ impl Screen {
         self.linear.replies.push(text.to_owned());
         Vec::new()
     }
+}
+
+fn is_steering(action: &Action) -> bool {
+    matches!(action, Action::Event(Event::Steered { .. }))
 }
 
 /// Returns the choice that a line names: its number from 1, or its letter.

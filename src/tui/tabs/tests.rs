@@ -12,7 +12,7 @@ use crate::tui::appearance::ScreenSettings;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::scroll_view::{ScrollContent, ScrollView};
 use crate::tui::searchable_view::SearchableView;
-use crate::tui::tab_kind::{TabInfo, tab_kinds};
+use crate::tui::tab_kind::{TabFolding, TabInfo, tab_kinds};
 
 const NOTES: &str = "Nothing noted yet.";
 
@@ -56,8 +56,8 @@ impl ScreenTab for NotesTab {
 macro_rules! one_more_tab {
     ($build:ident) => {
         $build! {
-            Chat ("Chat", "chat", false) chat: chat::ChatTab,
-            Notes ("Notes", "notes", false) notes: NotesTab,
+            Chat ("Chat", "chat", AlwaysOpen) chat: chat::ChatTab,
+            Notes ("Notes", "notes", AlwaysOpen) notes: NotesTab,
         }
     };
 }

@@ -137,7 +137,7 @@ fn a_text_whose_addressee_changed_is_sent_by_a_second_enter() {
     let mut screen = screen();
     check_on(&mut screen, Some(&working), &["keep it small"], "");
     let gated = question("gate");
-    let refused = "! Not sent. Enter again: Add a message for the reviewer to this turn";
+    let refused = "! Not sent: the turn has changed. Enter again: Add a message for the reviewer to this turn";
     check_on(&mut screen, Some(&gated), &["<enter>"], refused);
     assert_eq!(screen.composer.editor.text(), "keep it small");
     assert_eq!(press(&mut screen, Some(&gated), &["<enter>"]).len(), 1);
@@ -266,12 +266,12 @@ fn gate_stop_and_interrupt_have_their_keys() {
     check(
         Some(&reviewing),
         &["A"],
-        "! Press A again to send turns without asking. I writes a text.",
+        "! Press A again to send turns without asking, or I to write a text.",
     );
     check(
         Some(&reviewing),
         &["a", "h", "a"],
-        "! Press A again to send turns without asking. I writes a text.",
+        "! Press A again to send turns without asking, or I to write a text.",
     );
     check(
         Some(&reviewing),

@@ -1,7 +1,4 @@
-//! Shows a pending approval request, and later its decision, on the card of the tool call.
-//!
-//! CLIs do not say which card a request belongs to: it is the card with the same target, else the card of
-//! the call that the agent started last.
+//! What the transcript knows of requests that wait for a decision, and of decisions.
 
 use std::collections::BTreeMap;
 

@@ -200,7 +200,8 @@ impl ChatTranscript {
     }
 }
 
-/// Folds of reads and searches.
+/// Folds of reads and searches. Each call keeps its block, so that it can be selected and opened by itself; one that runs,
+/// waits, failed or was denied is never in a fold.
 impl ChatTranscript {
     /// Updates the folds around a block that was added or has changed.
     pub(super) fn refold_reads(&mut self, at: usize) {

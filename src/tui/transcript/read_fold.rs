@@ -1,7 +1,6 @@
-//! Folds reads and searches that follow each other without a word between them into one row, which opens to them.
+//! The row into which reads and searches are folded that follow each other without a word between them.
 //!
-//! Each keeps its block, so that it can be selected and opened by itself. A call that runs, waits, failed or was denied is
-//! never in a fold.
+//! `block_list` decides which calls it has.
 
 use std::collections::BTreeSet;
 

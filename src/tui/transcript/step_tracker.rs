@@ -1,4 +1,4 @@
-//! Shows a step of the execution: a heading when it starts, one line when it is over.
+//! What the transcript knows of the step that is executed: its heading when it starts, and how it ends.
 //!
 //! A step whose tests fail is not shown as done, and one that changed nothing is not shown as a success.
 

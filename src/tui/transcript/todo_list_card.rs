@@ -1,5 +1,4 @@
-//! Todo lists in the stream: an agent's current list is shown where it changed last; an earlier position
-//! keeps one row with the progress at that time.
+//! A todo list as the transcript shows it.
 
 use crate::domain::ids::SessionId;
 

@@ -251,7 +251,7 @@ impl ChatTranscript {
     }
 }
 
-/// Todo lists.
+/// Todo lists: the current one where it changed last; an earlier one keeps one row with the progress at that time.
 impl ChatTranscript {
     /// Adds a list and marks the agent's previous one as outdated.
     pub(super) fn add_todo_list(&mut self, session: &SessionId, todos: &TodoList) {
@@ -393,7 +393,7 @@ impl ChatTranscript {
 /// Discussions.
 impl ChatTranscript {
     /// Returns whether an event belongs to a participant's session, which the discussion's card and board
-    /// show instead.
+    /// show instead: what participants say is on the board.
     pub(super) fn is_from_participant(&mut self, event: &Event) -> bool {
         match event {
             Event::TaskStarted(order) if order.speaks.is_some() => {

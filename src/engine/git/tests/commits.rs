@@ -329,21 +329,36 @@ async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do
 async fn an_index_that_can_be_read_again_soon_is_refreshed_after_all() {
     let fixture = GitFixture::new();
     fixture.write("a", "step\n");
-    let index = fixture.root().join(".git/index");
-    let kept = fixture.root().join(".git/kept");
+    let folder = fixture.root().join(".git");
     fixture.hook(
         "post-commit",
         "cp .git/index .git/kept && printf x > .git/index",
     );
-    let repository = fixture.repository().await;
-    let paths = paths(&["a"]);
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let mut settings = settings();
+    let path = trace.path().display().to_string();
+    settings.env.insert("GIT_TRACE".to_owned(), path);
+    let found = GitRepository::discover(&fixture.root(), settings).await;
+    let RepositoryDiscovery::Found(repository) = found.unwrap() else {
+        panic!("no repository");
+    };
+    // The index is there again when it is read for the second time.
     let restore = async {
-        while !std::fs::read(&index).is_ok_and(|bytes| bytes == b"x") {
+        let n_attempts = || {
+            let seen = std::fs::read_to_string(trace.path()).unwrap();
+            seen.matches("git diff-tree").count()
+        };
+        while n_attempts() < 2 {
             tokio::task::yield_now().await;
         }
-        std::fs::rename(&kept, &index).unwrap();
+        std::fs::rename(folder.join("kept"), folder.join("index")).unwrap();
+        std::future::pending::<()>().await;
     };
-    let (made, ()) = tokio::join!(commit_now(&repository, &paths, &[], "x"), restore);
+    let paths = paths(&["a"]);
+    let made = tokio::select! {
+        made = commit_now(&repository, &paths, &[], "x") => made,
+        () = restore => unreachable!("it waits for ever"),
+    };
     assert_eq!(fixture.git("rev-parse HEAD"), made.unwrap().0);
     assert_eq!(fixture.git("status --porcelain"), "");
 }
