@@ -23,7 +23,8 @@ pub struct ComposerPane {
     /// The line of the plan that a note or an edit is being written for, counted from 1, and its text.
     pub noted_line: Option<UserNote>,
     pub refiner: Role,
-    /// For whom the text was begun; `None` where no key has changed it, or the user chose whom it is for since.
+    /// The target when the user typed the first letter of the text; `None` for a text that was not typed, or whose target
+    /// the user has chosen since.
     pub written_for: Option<ComposerTarget>,
 }
 

@@ -81,7 +81,7 @@ impl Screen {
         }
     }
 
-    /// Remembers for whom a text is begun; an empty one is for nobody yet.
+    /// Stores the current target when the user types the first letter of a text.
     pub(super) fn note_addressee(&mut self, state: Option<&RunState>) {
         if self.composer.editor.is_empty() {
             self.composer.written_for = None;
@@ -92,13 +92,12 @@ impl Screen {
         }
     }
 
-    /// Returns whether the text would go to somebody else than when it was begun: a turn may have ended in between. Asks
-    /// once; after that the text is for whom it would go to now.
-    pub(super) fn has_new_addressee(&mut self, state: Option<&RunState>) -> bool {
+    /// Returns whether the text would go to somebody else than when the user started it: a turn may have ended meanwhile.
+    pub(super) fn has_new_addressee(&self, state: Option<&RunState>) -> bool {
         let is_message = self.composer.describe_enter_command().is_none();
         let known = self.dialog_context();
         let now = composer_target::composer_target(state, self.composer.draft, &known);
-        let written = self.composer.written_for.take().filter(|_| is_message);
+        let written = self.composer.written_for.as_ref().filter(|_| is_message);
         written.is_some_and(|written| !written.is_same_addressee(&now))
     }
 

@@ -90,6 +90,7 @@ impl Screen {
         let (auto, write) = (label("auto"), label("write"));
         let note =
             format!("Press {auto} again to send turns without asking, or {write} to write a text.");
+        // The note itself says that the key was asked for: any other key removes it.
         if said == Some(&note) {
             return false;
         }
@@ -178,13 +179,18 @@ impl Screen {
                 self.on_enter_in_empty_composer(state)
             }
             ComposerKeyResult::Submit if self.has_new_addressee(state) => {
+                // The user is told the new one, so the next Enter means it.
+                self.composer.written_for = None;
                 let now = self.describe_enter(state);
                 self.show_toast(&format!(
                     "Not sent: the turn has changed. Enter again: {now}"
                 ))
             }
             ComposerKeyResult::Submit => match self.submit_composer(state) {
-                SubmitOutcome::Done(actions) => actions,
+                SubmitOutcome::Done(actions) => {
+                    self.composer.written_for = None;
+                    actions
+                }
                 SubmitOutcome::StaysInComposer(why) => self.show_toast(&why),
             },
         }

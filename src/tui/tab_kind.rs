@@ -53,8 +53,16 @@ macro_rules! tab_kinds {
 
             fn info(self) -> &'static TabInfo {
                 match self {
-                    Self::$first => const { &TabInfo::new($first_title, $first_slash, TabFolding::$first_folding) },
-                    $(Self::$name => const { &TabInfo::new($title, $slash, TabFolding::$folding) },)*
+                    Self::$first => &TabInfo {
+                        title: $first_title,
+                        slash_name: $first_slash,
+                        folding: TabFolding::$first_folding,
+                    },
+                    $(Self::$name => &TabInfo {
+                        title: $title,
+                        slash_name: $slash,
+                        folding: TabFolding::$folding,
+                    },)*
                 }
             }
         }
@@ -64,16 +72,6 @@ macro_rules! tab_kinds {
 pub(super) use tab_kinds;
 
 for_each_tab!(tab_kinds);
-
-impl TabInfo {
-    pub const fn new(title: &'static str, slash_name: &'static str, folding: TabFolding) -> Self {
-        Self {
-            title,
-            slash_name,
-            folding,
-        }
-    }
-}
 
 impl TabKind {
     /// Returns the tab's title.

@@ -85,8 +85,8 @@ impl ChatTranscript {
             .for_each(|block| block.seq += n_before);
         self.turns.shift_sequence(n_before);
         self.steps.has_new_headings = true;
-        let mended = self.turns.merge_earlier(earlier.turns);
-        self.apply_corrections(mended);
+        let corrections = self.turns.merge_earlier(earlier.turns);
+        self.apply_corrections(corrections);
         let (first, mut finished) = (self.first, Vec::new());
         for mut block in earlier.blocks.into_iter().rev() {
             // A text of an earlier chunk that is still provisional was never finished.
