@@ -1,6 +1,6 @@
 //! The real-CLI lab: the pinned `codex` and `claude` of npm against a fake model server on loopback.
 //!
-//! This file lists the scenarios and runs them two at a time. A missing CLI fails a scenario;
+//! This file lists the scenarios and runs three of them at a time. A missing CLI fails a scenario;
 //! no scenario is ever skipped. `tests/run` installs the CLIs.
 
 #![allow(
@@ -38,8 +38,8 @@ mod scenarios;
 mod seat;
 mod world;
 
-/// How many scenarios run at a time: the CLIs are heavy and the test machines have two cores.
-const N_AT_A_TIME: usize = 2;
+/// How many scenarios run at a time: one more than the test machines have processors, because each waits a quarter of its time.
+const N_AT_A_TIME: usize = 3;
 
 fn main() {
     // The message itself comes with the failed scenario.

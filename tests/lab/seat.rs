@@ -21,8 +21,8 @@ const TAKEN: &[u8] = b"\x1b[?1049h";
 /// The size of the terminal.
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
-/// How fast a key is pressed again that had no effect.
-const BETWEEN_KEYS: Duration = Duration::from_millis(500);
+/// How often to look at the screen: its text is made anew each time, which is work for the processor that the program needs.
+const A_LOOK: Duration = Duration::from_millis(10);
 /// What a dialog says that takes no keys yet.
 const DEAF: &str = "Wait a moment, so that you can read it";
 /// How long anything may take.
@@ -84,7 +84,7 @@ impl Seat {
     pub fn type_keys(&mut self, keys: &str) {
         let deadline = Instant::now() + PATIENCE;
         while !self.takes_keys() && Instant::now() < deadline {
-            thread::sleep(Duration::from_millis(1));
+            thread::sleep(A_LOOK);
         }
         self.keys
             .write_all(keys.as_bytes())
@@ -127,26 +127,22 @@ impl Seat {
             let status = self.child.try_wait().expect("the program's status");
             let goes_on = status.is_none() && Instant::now() < deadline;
             assert!(goes_on, "no {texts:?} for {name}; the screen:\n{text}");
-            thread::sleep(Duration::from_millis(1));
+            thread::sleep(A_LOOK);
         }
     }
 
-    /// Presses a key until the screen matches, because a dialog accepts no key before the user could read it.
+    /// Presses a key that the screen names, and waits until the screen matches.
     pub fn press(&mut self, key: &str, is_so: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
-        let mut again = Instant::now();
+        self.type_keys(key);
         loop {
             let text = self.text();
             if is_so(&text) {
                 return;
             }
-            let now = Instant::now();
-            assert!(now < deadline, "{key} does nothing; the screen:\n{text}");
-            if now >= again {
-                self.type_keys(key);
-                again = now + BETWEEN_KEYS;
-            }
-            thread::sleep(Duration::from_millis(1));
+            let is_late = Instant::now() >= deadline;
+            assert!(!is_late, "{key} does nothing; the screen:\n{text}");
+            thread::sleep(A_LOOK);
         }
     }
 
@@ -157,7 +153,7 @@ impl Seat {
             let status = self.child.try_wait().expect("the program's status");
             assert!(status.is_none(), "the program ended before {what}");
             assert!(Instant::now() < deadline, "waited in vain until {what}");
-            thread::sleep(Duration::from_millis(1));
+            thread::sleep(A_LOOK);
         }
     }
 
@@ -173,7 +169,7 @@ impl Seat {
             .is_none()
         {
             assert!(Instant::now() < deadline, "the program does not end");
-            thread::sleep(Duration::from_millis(1));
+            thread::sleep(A_LOOK);
         }
     }
 
