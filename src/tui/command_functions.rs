@@ -183,6 +183,8 @@ impl CommandTarget for Screen {
 
     fn leave_composer(&mut self) -> Vec<Action> {
         self.composer.leave_composer();
+        // Where something claims the keys, the user only goes back to it.
+        self.composer.is_left = self.composer.key_claim.is_none();
         Vec::new()
     }
 

@@ -7,6 +7,7 @@ use super::composer_target::ComposerTarget;
 use super::dialog::{ChoiceDialog, ComposerDraft, DialogFocus, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
 use super::run_commands::CommandOutcome;
+use super::tab_kind::TabKind;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::plan_thread::UserNote;
@@ -26,6 +27,23 @@ pub struct ComposerPane {
     /// The target when the user typed the first letter of the text; `None` for a text that was not typed, or whose target
     /// the user has chosen since.
     pub written_for: Option<ComposerTarget>,
+    /// What took the keys when it was last decided who gets them.
+    pub key_claim: Option<KeyClaim>,
+    /// Whether the user left the composer, so that letters stay commands.
+    pub is_left: bool,
+}
+
+/// What takes the keys from an empty composer when it comes to the front.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyClaim {
+    /// A dialog, by its id.
+    Dialog(String),
+    /// What an agent proposes in a talk, by its dialog's id: it takes nothing, because one answers by writing.
+    Talk(String),
+    /// A tab other than the chat.
+    Tab(TabKind),
+    /// The card with the run's result.
+    Result,
 }
 
 impl ComposerPane {
@@ -55,6 +73,18 @@ impl ComposerPane {
             ) if is_empty => DialogFocus::EnterOnly(chosen),
             (ComposerFocus::Focused, _) => DialogFocus::Composer(chosen),
         }
+    }
+
+    /// Gives the keys to what has come to the front with this frame; returns whether the composer lost them.
+    pub fn yield_focus(&mut self, claim: Option<KeyClaim>) -> bool {
+        let takes = !matches!(claim, None | Some(KeyClaim::Talk(_)));
+        let is_new = takes && claim != self.key_claim;
+        self.key_claim = claim;
+        let is_lost = is_new && self.is_composer_awaiting_text() && self.draft.is_none();
+        if is_lost {
+            self.focus = ComposerFocus::Unfocused;
+        }
+        is_lost
     }
 
     /// Leaves the composer. A prefilled text is discarded, so that it is not sent as a message later.

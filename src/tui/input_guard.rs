@@ -26,6 +26,8 @@ use crate::domain::run::RunState;
 const CALL_DIALOG_DELAY_MS: i64 = 150;
 /// The same for any other dialog if a key came just before it, in milliseconds.
 const DIALOG_DELAY_MS: i64 = 100;
+/// The same for a dialog that takes the keys from the composer, where the user may be about to write, in milliseconds.
+const COMPOSER_DIALOG_DELAY_MS: i64 = 400;
 /// How recent that key must be, in milliseconds.
 const RECENT_KEY_MS: i64 = 400;
 /// The pause without keys before one counts, in milliseconds; so neither a held key nor repeated presses decide.
@@ -44,8 +46,14 @@ pub(super) struct InputGuard {
     now: Option<UnixMillis>,
     /// The time of the last key.
     key_at: Option<UnixMillis>,
+    /// The last key.
+    key: Option<KeyCode>,
+    /// The key after which the composer got the keys back; held down or pressed twice, it is no text.
+    answer_key: Option<KeyCode>,
     /// The end of the usage limit whose dialog the user has reduced to a line.
     put_aside: Option<UnixMillis>,
+    /// Whether the next dialog takes the keys from the composer.
+    takes_keys: bool,
     /// Whether a key failed to open the composer; the keys typed after it are then meant as text.
     is_refused_text: bool,
 }
@@ -89,6 +97,11 @@ impl InputGuard {
             return;
         }
         self.dialog = self.new_arrival(id);
+        if std::mem::take(&mut self.takes_keys)
+            && let Some(came) = &mut self.dialog
+        {
+            (came.delay_ms, came.is_read) = (COMPOSER_DIALOG_DELAY_MS, false);
+        }
     }
 
     /// Records the arrival of a dialog or view; `None` without a known time, because no delay can be measured.
@@ -118,6 +131,11 @@ impl InputGuard {
     /// Returns whether such a view takes no keys yet.
     pub(super) fn is_view_guarded(&self) -> bool {
         self.view.as_ref().is_some_and(|came| !came.is_read)
+    }
+
+    /// Notes that the next dialog takes the keys from the composer.
+    pub(super) fn note_keys_taken(&mut self) {
+        self.takes_keys = true;
     }
 
     /// Reduces the dialog of a usage limit to a line after the user has chosen to wait.
@@ -188,9 +206,25 @@ impl InputGuard {
         self.is_refused_text
     }
 
-    /// Records the time of a key, after it was handled.
-    pub(super) fn on_key(&mut self) {
-        self.key_at = self.now;
+    /// Records a key, after it was handled.
+    pub(super) fn on_key(&mut self, key: KeyEvent) {
+        (self.key_at, self.key) = (self.now, Some(key.code));
+    }
+
+    /// Notes that the composer got the keys back.
+    pub(super) fn note_keys_returned(&mut self) {
+        self.answer_key = self.key;
+    }
+
+    /// Returns whether a key only repeats the one that answered a dialog.
+    pub(super) fn is_repeated_answer(&mut self, key: KeyEvent) -> bool {
+        let is_recent = match (self.now, self.key_at) {
+            (Some(now), Some(at)) => now.0 - at.0 <= RECENT_KEY_MS,
+            _ => false,
+        };
+        self.answer_key
+            .take_if(|code| !is_recent || *code != key.code);
+        self.answer_key.is_some()
     }
 }
 

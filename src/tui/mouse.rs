@@ -175,7 +175,7 @@ impl Screen {
             let place = self.hit_areas.composer;
             match self.composer.focus {
                 ComposerFocus::Focused => self.composer.editor.on_click(place, at),
-                ComposerFocus::Unfocused => self.composer.focus = ComposerFocus::Focused,
+                ComposerFocus::Unfocused => self.focus_composer(),
             }
             // The cursor moved, so the suggestions have to change.
             return self.update_completion(state);

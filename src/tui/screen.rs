@@ -98,6 +98,8 @@ impl Screen {
             noted_line: None,
             refiner: Role::Planner,
             written_for: None,
+            key_claim: None,
+            is_left: false,
         };
         Self {
             settings,
@@ -336,8 +338,12 @@ impl Screen {
     /// Turns a key into the user's request. Keys that only change the view return nothing.
     pub fn on_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         self.is_dirty = true;
+        if self.composer.focus == ComposerFocus::Unfocused {
+            let sheet = self.pending_dialog(state);
+            self.return_focus(sheet.as_ref(), state);
+        }
         let actions = self.dispatch_key(key, state);
-        self.dialogs.guard.on_key();
+        self.dialogs.guard.on_key(key);
         self.note_discussion_request(&actions);
         actions
     }

@@ -49,6 +49,7 @@ impl Screen {
     ) {
         let mut rest = frame.area();
         let waiting = self.pending_dialog(state);
+        self.settle_focus(waiting.as_ref(), state);
         self.prepare_frame(state, waiting.as_ref());
         // A diff or a board takes the whole height; a waiting dialog is only named there.
         let is_diff = self.overlays.is_diff_in_front();

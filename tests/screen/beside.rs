@@ -101,7 +101,7 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     terminal.wait_for("Cancel the run?");
     terminal.type_keys("y");
     terminal.wait_for("Run finished");
-    terminal.wait_for("Ctrl+S Export a report");
+    terminal.wait_for("Export a report  Ctrl+S");
     terminal.type_keys(CTRL_S);
     terminal.wait_for("Written to .agent-collab/exports/a-test.html");
     terminal.type_keys(CTRL_S);
@@ -111,7 +111,7 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     terminal.wait_for("1 earlier run");
     terminal.type_keys("1");
     terminal.wait_for("read-only, from the history");
-    terminal.wait_for("Ctrl+S Export a report");
+    terminal.wait_for("Export a report  Ctrl+S");
     terminal.type_keys(CTRL_S);
     terminal.wait_for("Written to .agent-collab/exports/a-test-3.html");
     terminal.type_keys(ESC);

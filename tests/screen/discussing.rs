@@ -62,6 +62,7 @@ fn discuss_finding(world: &World, fifo: &Path) -> Terminal {
     let config = cast(world, &planner(fifo), &reviewer(), "");
     let mut terminal = begin(world, &config);
     terminal.wait_for("is answering");
+    terminal.leave_composer();
     terminal.type_keys("3.");
     terminal.wait_for("Say more.");
     terminal.type_keys("&");

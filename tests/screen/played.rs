@@ -101,8 +101,10 @@ pub fn left_at_the_approval(world: &World) -> PathBuf {
 
 /// Writes a line into the composer and sends it.
 pub fn command(terminal: &mut Terminal, text: &str) {
-    terminal.type_keys("i");
-    terminal.wait_until_writing();
+    if terminal.takes_letters() {
+        terminal.type_keys("i");
+        terminal.wait_until_writing();
+    }
     terminal.type_keys(text);
     terminal.wait_for(text);
     terminal.type_keys(ENTER);

@@ -226,6 +226,18 @@ impl Terminal {
         self.type_keys(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
     }
 
+    /// Returns whether letters are commands now.
+    pub fn takes_letters(&self) -> bool {
+        takes_letters(&self.text())
+    }
+
+    /// Leaves the composer, which has the keys while an agent works.
+    pub fn leave_composer(&mut self) {
+        self.wait_until_writing();
+        self.type_keys("\x1b");
+        self.wait_until_letters_command();
+    }
+
     /// Waits until letters are commands, not text: a dialog or the view has the keys.
     pub fn wait_until_letters_command(&mut self) {
         self.wait("that letters are commands", |terminal| {

@@ -5,7 +5,6 @@ use crate::domain::event::{AgentActivity, Event, EventRecord};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::turn::Role;
-use crate::tui::keymap::ComposerFocus;
 use crate::tui::{RunDocumentFiles, Screen, ScrollbackChunk};
 
 fn new_run() -> Event {
@@ -36,7 +35,7 @@ fn what_another_run_or_conversation_was_sent_is_new() {
 fn nothing_of_the_run_before_is_pointed_at_compared_or_written_on() {
     let state = state(Phase::Review);
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     press(&mut screen, Some(&state), &["3", ".", "2", ".", "+"]);
     assert!(screen.composer.noted_line.is_some() && !screen.composer.editor.is_empty());
     assert!(
@@ -97,7 +96,7 @@ fn nothing_of_the_run_before_is_marked_as_new() {
         bar.matches('•').count()
     };
     let mut screen = Screen::new(settings());
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     screen.on_documents(RunDocumentFiles {
         plan: Some("# Task: sum".to_owned()),
         comments: Some("1. [major] no".to_owned()),

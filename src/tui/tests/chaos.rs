@@ -260,7 +260,7 @@ proptest! {
         let first = created();
         let mut run = Run::new(NOW, &first);
         let mut screen = Screen::new(settings());
-        screen.composer.focus = ComposerFocus::Unfocused;
+        screen.composer.leave_to_view();
         let mut pending: Vec<Event> = vec![
             Event::GoalGiven { text: "g".to_owned() },
             Event::GoalConfirmed { title: "g".to_owned(), text: "g".to_owned() },
@@ -377,7 +377,7 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
             .map(|screen| super::world::drawn(screen, (60, 20), None));
         assert_eq!(pictures[0], pictures[1]);
         for screen in [&mut saw_all, &mut came_later] {
-            screen.composer.focus = ComposerFocus::Unfocused;
+            screen.composer.leave_to_view();
             screen.scroll_view(crate::tui::view_moves::ScrollMove::PageUp);
         }
     }
@@ -386,7 +386,7 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
 #[test]
 fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
     let mut screen = Screen::new(settings());
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     for n in 0..50u32 {
         screen.on_event(NOW, &event(0, &format!("block {n}\nmore\nlines")));
     }
@@ -423,7 +423,7 @@ fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
         })
         .collect();
     let mut screen = Screen::new(settings());
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     for recorded in &log {
         screen.on_event(recorded.at, &recorded.event);
     }
@@ -473,7 +473,7 @@ fn scrolling_up_asks_for_one_piece_and_a_tool_whose_end_was_told_has_ended() {
         item.clone_from(begun);
     }
     let mut screen = Screen::new(settings());
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     screen.on_event(NOW, &ended.event);
     for n in 0..40 {
         screen.on_event(NOW, &event(0, &format!("block {n}")));
@@ -503,7 +503,7 @@ fn scrolling_up_asks_for_one_piece_and_a_tool_whose_end_was_told_has_ended() {
 #[test]
 fn scrolling_up_and_down_by_the_same_comes_back() {
     let mut screen = Screen::new(settings());
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     for n in 0..50u32 {
         screen.on_event(NOW, &event(0, &format!("block {n}\nmore\nlines")));
     }

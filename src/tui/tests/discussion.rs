@@ -406,7 +406,7 @@ fn without_quorum() -> RunState {
 /// Opens the board of a run on a new screen.
 fn board(state: &RunState) -> Screen {
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     let opened = press(&mut screen, Some(state), &["#"]);
     assert_eq!(opened, []);
     assert!(screen.overlays.board.is_some());
@@ -550,7 +550,7 @@ fn a_result_is_quoted_into_the_next_turn_and_copied() {
 fn a_finding_shows_what_its_discussion_came_to_and_is_settled_by_it() {
     let state = about_finding();
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     press(&mut screen, Some(&state), &["3", "."]);
     check("comments_discussed", &mut screen, Some(&state));
     let asked = screen.perform_command(
@@ -585,7 +585,7 @@ fn a_finding_that_holds_is_not_settled_unnoticed() {
         }
     }
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     press(&mut screen, Some(&state), &["3", "."]);
     screen.perform_command(
         ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
@@ -643,7 +643,7 @@ fn events(order: &DiscussionOrder, state: &RunState) -> Vec<Event> {
 fn the_chat_has_a_card_that_opens_the_board() {
     let state = by_vote();
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     let all = events(&jurors(5), &state);
     let (end, begin) = all.split_last().unwrap();
     for event in begin.iter().take(4) {
@@ -667,7 +667,7 @@ fn the_chat_has_a_card_that_opens_the_board() {
 fn what_it_came_to_is_told_once_where_other_things_stand_below_its_beginning() {
     let state = by_vote();
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     let all = events(&jurors(5), &state);
     let (end, begin) = all.split_last().unwrap();
     for event in begin {
@@ -752,7 +752,7 @@ pub fn planned() -> DiscussionPlanView {
 fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     let state = super::world::running(Phase::Review, crate::domain::turn::TurnPurpose::Review);
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     // Without a selected finding, the key explains what to do.
     assert_eq!(press(&mut screen, Some(&state), &["3", "&"]), []);
     let asked = press(&mut screen, Some(&state), &[".", "&"]);
@@ -947,7 +947,7 @@ fn status_tells_of_each_discussion_and_who_takes_part() {
     let mut state = about_finding();
     state.discussions.extend(running().discussions);
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     press(&mut screen, Some(&state), &["5"]);
     check("status_discussions", &mut screen, Some(&state));
 }

@@ -230,7 +230,7 @@ fn said(text: &str) -> EventRecord {
 /// A screen that received the events of this log.
 fn told(log: &[EventRecord]) -> Screen {
     let mut screen = Screen::new(settings());
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     for recorded in log {
         screen.on_event(recorded.at, &recorded.event);
     }

@@ -6,9 +6,11 @@ use ratatui::layout::Position;
 
 use super::outcome::awake;
 use super::pictures::not_writing;
-use super::world::{NOW, documents, drawn, press, press_at, questions, running, settings, state};
+use super::world::{
+    NOW, approving, documents, drawn, press, press_at, questions, running, screen, settings, state,
+};
 use crate::domain::event::{AgentActivity, Event};
-use crate::domain::ids::TurnId;
+use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
@@ -312,4 +314,91 @@ fn a_diff_is_copied_and_everything_is_drawn_anew() {
     ] {
         assert_eq!(press(&mut screen, Some(&state), keys), [Action::Redraw]);
     }
+}
+
+/// A chat in which an agent works; nothing has taken the keys.
+fn working() -> (Screen, RunState) {
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
+    let mut screen = screen();
+    screen.on_time(NOW);
+    drawn(&mut screen, WIDE, Some(&state));
+    (screen, state)
+}
+
+/// The same run, in which an agent asks for a call.
+fn asking_for_a_call() -> RunState {
+    approving(&["cargo test"])
+}
+
+fn text(screen: &Screen) -> String {
+    screen.composer.editor.text()
+}
+
+#[test]
+fn while_an_agent_works_letters_are_a_text_until_the_user_leaves_the_composer() {
+    let (mut screen, state) = working();
+    press_at(&mut screen, WIDE, Some(&state), &["a", "e", "d"]);
+    assert_eq!(text(&screen), "aed");
+    assert!(screen.overlays.diff.is_none());
+    press_at(&mut screen, WIDE, Some(&state), &["<c-u>", "<esc>", "d"]);
+    assert!(screen.overlays.diff.is_some() && text(&screen).is_empty());
+    // It stays left when the diff is closed, and until the user comes back.
+    press_at(&mut screen, WIDE, Some(&state), &["<esc>", "j", "k"]);
+    assert!(screen.overlays.diff.is_none() && text(&screen).is_empty());
+    press_at(&mut screen, WIDE, Some(&state), &["i", "j"]);
+    assert_eq!(text(&screen), "j");
+}
+
+#[test]
+fn a_question_takes_the_keys_from_an_empty_composer_and_gives_them_back() {
+    let (mut screen, state) = working();
+    let asks = asking_for_a_call();
+    drawn(&mut screen, WIDE, Some(&asks));
+    assert_eq!(screen.composer.focus, ComposerFocus::Unfocused);
+    // A letter that was meant for the composer answers nothing.
+    screen.on_time(UnixMillis(NOW.0 + 300));
+    let early = press_at(&mut screen, WIDE, Some(&asks), &["y"]);
+    assert!(early.is_empty() && text(&screen).is_empty(), "{early:?}");
+    screen.on_time(UnixMillis(NOW.0 + 60_000));
+    let answer = press_at(&mut screen, WIDE, Some(&asks), &["y"]);
+    assert!(!answer.is_empty());
+    // Pressed twice, the answer is no text.
+    press_at(&mut screen, WIDE, Some(&state), &["y", "y"]);
+    assert!(text(&screen).is_empty());
+    press_at(&mut screen, WIDE, Some(&state), &["m", "y"]);
+    assert_eq!(text(&screen), "my");
+}
+
+#[test]
+fn a_question_takes_nothing_from_who_writes_or_wants_to() {
+    let (mut screen, state) = working();
+    press_at(&mut screen, WIDE, Some(&state), &["not that"]);
+    let asks = asking_for_a_call();
+    press_at(&mut screen, WIDE, Some(&asks), &[" file"]);
+    assert_eq!(text(&screen), "not that file");
+    // The text is gone: the question is there already, so the composer keeps the keys.
+    let answer = press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "n"]);
+    assert!(answer.is_empty());
+    assert_eq!(text(&screen), "n");
+}
+
+#[test]
+fn another_tab_has_the_keys_until_the_chat_is_shown_again() {
+    let (mut screen, state) = working();
+    press_at(&mut screen, WIDE, Some(&state), &["<tab>", "j", "j"]);
+    assert!(text(&screen).is_empty());
+    assert_eq!(screen.tabs.view.focused(), TabKind::Plan);
+    press_at(&mut screen, WIDE, Some(&state), &["1", "2"]);
+    assert_eq!(screen.tabs.view.focused(), TabKind::Chat);
+    assert_eq!(text(&screen), "2");
+}
+
+#[test]
+fn the_result_of_a_run_has_the_keys_that_its_card_names() {
+    let (mut screen, _) = working();
+    let over = state(Phase::Done);
+    let seen = drawn(&mut screen, WIDE, Some(&over));
+    assert!(seen.contains("See the diff  D"), "{seen}");
+    press_at(&mut screen, WIDE, Some(&over), &["i", "next"]);
+    assert_eq!(text(&screen), "next");
 }

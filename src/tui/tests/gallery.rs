@@ -15,7 +15,6 @@ use crate::domain::phase::Phase;
 use crate::domain::plan;
 use crate::domain::run::{PlanFileState, RunState};
 use crate::domain::turn::{Role, TurnFailureKind, TurnOutcome, TurnPurpose};
-use crate::tui::keymap::ComposerFocus;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::{AdapterSandboxView, RunDocumentFiles, Screen};
 
@@ -37,7 +36,7 @@ impl Kind {
             Self::Plain => super::world::screen(),
             Self::Nasty => nasty::screen(),
         };
-        screen.composer.focus = ComposerFocus::Unfocused;
+        screen.composer.leave_to_view();
         let mut open = || place.open_with(&mut screen, state.as_ref());
         match self {
             Self::Plain => open(),
@@ -106,7 +105,7 @@ fn tabs() -> Vec<OfTab> {
             screen,
             state,
         };
-        of.screen.composer.focus = ComposerFocus::Unfocused;
+        of.screen.composer.leave_to_view();
         of.screen.show_tab(tab);
         of
     };

@@ -17,7 +17,7 @@ use crate::tui::{Action, RunCompletion, Screen, ScreenSettings, dialogs};
 /// Presses keys on a screen without composer focus; checks the actions, or else the toast.
 fn check(state: Option<&RunState>, keys: &[&str], wanted: &str) {
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     check_on(&mut screen, state, keys, wanted);
 }
 
@@ -95,7 +95,7 @@ fn a_proposed_text_is_put_behind_nothing_and_goes_when_it_is_left() {
     let state = approving(&["npm install left-pad"]);
     let mut screen = screen();
     screen.composer.editor.set_text("fix the te");
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     let word = "! Send or delete your text first.";
     check_on(&mut screen, Some(&state), &["r", "o"], word);
     assert_eq!(screen.composer.editor.text(), "fix the te");
@@ -121,7 +121,7 @@ fn a_text_about_a_call_is_not_taken_for_another_call() {
     // Its CLI gives it the same name as the previous request.
     other.approvals[0].n = 2;
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     check_on(&mut screen, Some(&state), &["w", "no"], "");
     check_on(
         &mut screen,
@@ -147,7 +147,7 @@ fn a_text_whose_addressee_changed_is_sent_by_a_second_enter() {
 fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
     let state = approving(&["ls"]);
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(0));
     super::world::drawn(&mut screen, (80, 24), Some(&state));
@@ -165,7 +165,7 @@ fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
 fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     let gated = question("gate");
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(-400));
     check_on(&mut screen, None, &["<left>"], "");
@@ -197,7 +197,7 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
 fn who_pressed_no_key_before_a_dialog_is_heard_at_once() {
     let gated = question("gate");
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(-401));
     check_on(&mut screen, None, &["<left>"], "");
@@ -250,7 +250,7 @@ fn modes_are_gone_through_by_a_key_and_yolo_is_asked_for_by_name() {
 fn letters_are_text_while_the_user_writes() {
     let gated = question("gate");
     let mut screen = screen();
-    check_on(&mut screen, Some(&gated), &["gapsxeduvtyn1?q"], "");
+    check_on(&mut screen, Some(&gated), &["i", "gapsxeduvtyn1?q"], "");
     assert_eq!(screen.composer.editor.text(), "gapsxeduvtyn1?q");
     check_on(
         &mut screen,
@@ -352,7 +352,7 @@ fn a_stray_enter_allows_and_executes_nothing() {
         "Event(QuestionAnswered { id: 7, answer: Execute })",
     );
     let mut writing = screen();
-    check_on(&mut writing, Some(&call), &["<enter>"], "");
+    check_on(&mut writing, Some(&call), &["i", "<enter>"], "");
     assert_eq!(writing.composer.focus, ComposerFocus::Unfocused);
 }
 
@@ -360,7 +360,7 @@ fn a_stray_enter_allows_and_executes_nothing() {
 fn a_dialog_that_was_not_drawn_yet_takes_no_key() {
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(screen.on_key(enter, Some(&question("gate"))), []);
 }
@@ -513,11 +513,16 @@ fn what_nobody_can_take_now_goes_with_the_next_turn() {
         order: order(TurnPurpose::Review),
     };
     let at_gate = asking(Phase::Review, gate);
-    check_on(&mut screen(), Some(&at_gate), &["hello", "<enter>"], kept);
     check_on(
         &mut screen(),
         Some(&at_gate),
-        &["/steer hello", "<enter>"],
+        &["i", "hello", "<enter>"],
+        kept,
+    );
+    check_on(
+        &mut screen(),
+        Some(&at_gate),
+        &["i", "/steer hello", "<enter>"],
         kept,
     );
     let mut said = at_gate;
@@ -533,7 +538,7 @@ fn the_goal_is_confirmed_as_it_stands() {
     let wanted = "Event(GoalConfirmed { title: \"Sums\", text: \"# Sums\\n\\nlists too\" })";
     let mut screen = screen();
     screen.dialogs.proposed_goal = Some("# Sums\n\nlists too\n".to_owned());
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     check_on(&mut screen, Some(&refining), &["<enter>"], wanted);
     check_on(&mut screen, Some(&refining), &["/go", "<enter>"], wanted);
 }
@@ -614,7 +619,7 @@ fn every_word_of_a_question_answers_it() {
 #[test]
 fn tabs_that_fold_are_folded_again_by_their_digit() {
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     press(&mut screen, None, &["4"]);
     assert_eq!(screen.tabs.view.shown, crate::tui::tab_kind::TabKind::Log);
     press(&mut screen, None, &["4"]);
@@ -739,7 +744,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     assert!(!drawn(&mut open, (80, 24), Some(&reviewing)).contains("take up again"));
     // The letter does not decide about the run that the dialog asks about.
     let mut asked = screen();
-    asked.composer.focus = ComposerFocus::Unfocused;
+    asked.composer.leave_to_view();
     asked.ask_to_resume("a run");
     check_on(&mut asked, None, &["r"], "");
 }
@@ -838,7 +843,7 @@ fn code_is_copied_block_by_block_from_the_last_one_up() {
     use crate::domain::turn::Role;
     let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     let says = |screen: &mut Screen, text: &str| {
         let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
         let news = AgentActivity::Text {
@@ -882,7 +887,7 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
     };
     let state = Some(asking(Phase::WritePlan, kind));
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     drawn(&mut screen, (80, 24), state.as_ref());
     // Selecting an answer twice deselects it.
     for keys in [&["1"], &["2"], &["2"], &["3"]] {

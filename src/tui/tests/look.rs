@@ -38,7 +38,7 @@ fn with(wishes: &[WishedKeys]) -> Screen {
         Vec::new(),
         ColorSupport::TrueColor,
     ));
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     screen
 }
 
@@ -431,7 +431,7 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
 fn a_click_points_at_a_line_a_finding_and_an_event() {
     let state = super::world::state(Phase::Review);
     let mut screen = super::world::screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     screen.show_tab(TabKind::Plan);
     let at = find(&mut screen, &state, "test sum with an empty list");
     click(&mut screen, &state, at);

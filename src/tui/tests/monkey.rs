@@ -803,7 +803,7 @@ impl Monkey {
             (false, size) => size,
         };
         self.screen = screen();
-        self.screen.composer.focus = ComposerFocus::Unfocused;
+        self.screen.composer.leave_to_view();
         self.state.clone_from(&self.places[at].state);
         (self.places[at].open)(&mut self.screen, self.state.as_ref());
         self.last.clear();
@@ -1079,7 +1079,7 @@ fn another_monkey_each_time_does_too() {
 /// Presses a key on a visible dialog; returns whether it had an effect.
 fn does(place: &Place, key: KeyCode) -> bool {
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     place.open(&mut screen);
     let state = place.state.as_ref();
     let size = (100, 40);

@@ -235,7 +235,7 @@ fn a_click_into_the_composer_lets_the_user_write() {
 fn dialogs() -> impl Iterator<Item = (Place, ChoiceDialog)> {
     places().into_iter().filter_map(|place| {
         let mut screen = opened(&place);
-        screen.composer.focus = ComposerFocus::Unfocused;
+        screen.composer.leave_to_view();
         let lies_over = screen.overlays.palette.is_some()
             || screen.overlays.search.is_some()
             || screen.overlays.pager.is_some()
@@ -278,7 +278,7 @@ fn a_choice_of_any_dialog_is_pointed_at_by_a_click_and_taken_by_one_on_what_is_p
         let state = place.state();
         for at in 0..sheet.choices.len() {
             let mut screen = opened(&place);
-            screen.composer.focus = ComposerFocus::Unfocused;
+            screen.composer.leave_to_view();
             drawn(&mut screen, SIZE, state);
             let spot = screen.hit_areas.choices.iter().find(|(_, of)| *of == at);
             let Some(spot) = spot.map(|(spot, _)| middle(*spot)) else {
@@ -293,7 +293,7 @@ fn a_choice_of_any_dialog_is_pointed_at_by_a_click_and_taken_by_one_on_what_is_p
                 assert_eq!(told, format!("chosen {at}"), "{name}");
             }
             let mut other = opened(&place);
-            other.composer.focus = ComposerFocus::Unfocused;
+            other.composer.leave_to_view();
             other.point_at_choice(&sheet, at);
             let by_key = pressed(&mut other, state, enter);
             assert_eq!(clicked(&mut screen, state, spot), by_key, "{name}");
@@ -320,7 +320,7 @@ fn nothing_that_gives_something_up_is_pointed_at_first() {
     ];
     for (place, sheet) in dialogs() {
         let mut screen = opened(&place);
-        screen.composer.focus = ComposerFocus::Unfocused;
+        screen.composer.leave_to_view();
         drawn(&mut screen, SIZE, place.state());
         let Some((spot, _)) = screen
             .hit_areas
@@ -352,8 +352,8 @@ fn a_hint_does_what_its_key_does_in_every_place() {
                 continue;
             }
             if key.is_printable() && by_key.composer.focus == ComposerFocus::Focused {
-                by_key.composer.focus = ComposerFocus::Unfocused;
-                by_click.composer.focus = ComposerFocus::Unfocused;
+                by_key.composer.leave_to_view();
+                by_click.composer.leave_to_view();
             }
             // A line of the help describes what is under the help.
             if by_key
@@ -449,7 +449,7 @@ fn a_key_in_a_line_of_the_help_does_what_it_does_below_the_help() {
         crate::domain::turn::TurnPurpose::Review,
     );
     let mut screen = awake(Some(&state), |_| {});
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     super::world::press(&mut screen, Some(&state), &["?"]);
     let mut clicked_at = None;
     for _ in 0..20 {

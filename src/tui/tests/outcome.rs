@@ -25,7 +25,7 @@ pub fn awake_at(
     open: impl FnOnce(&mut Screen),
 ) -> Screen {
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     open(&mut screen);
     wake_at(size, &mut screen, state);
     screen

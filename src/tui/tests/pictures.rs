@@ -8,7 +8,6 @@ use crate::domain::question::{MergeConflict, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::{Role, TurnPurpose};
-use crate::tui::keymap::ComposerFocus;
 use crate::tui::{
     ConflictVersions, OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry, Screen,
 };
@@ -38,7 +37,7 @@ pub fn check(name: &str, screen: &mut Screen, state: Option<&RunState>) {
 
 pub fn not_writing() -> Screen {
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     screen
 }
 

@@ -21,6 +21,8 @@ fn dialog(place: &Place, size: (u16, u16), writing: ComposerFocus) -> Option<(Sc
         return None;
     }
     screen.pending_dialog(place.state())?;
+    // What has opened takes the keys; then the user comes back to the composer.
+    drawn(&mut screen, size, place.state());
     screen.composer.focus = writing;
     let seen = drawn(&mut screen, size, place.state());
     Some((screen, seen))
@@ -164,7 +166,7 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
         origin: "~/.config/agent-collab/config.toml:7".to_owned(),
     });
     let mut screen = screen();
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     for size in [(200, 50), (100, 30), (40, 24)] {
         let seen = drawn(&mut screen, size, Some(&state));
         let wanted = [

@@ -125,7 +125,7 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
 fn a_list_of_the_past_is_folded_where_it_is_written_again_later() {
     let state = keeping();
     let mut screen = Screen::new(settings());
-    screen.composer.focus = ComposerFocus::Unfocused;
+    screen.composer.leave_to_view();
     write(&mut screen, list(&[("now", "pending", "medium")]));
     let session = SessionId::new("ses_a");
     let recorded = EventRecord {

@@ -97,7 +97,7 @@ fn a_command_decides_nothing_about_a_call_that_came_under_it() {
 fn whoever_is_made_to_write_has_the_composer() {
     let state = running(Phase::Review, TurnPurpose::Review);
     let open_diff = |screen: &mut Screen| {
-        screen.composer.focus = ComposerFocus::Unfocused;
+        screen.composer.leave_to_view();
         assert_eq!(press(screen, Some(&state), &["d"]).len(), 1);
         assert!(screen.overlays.diff.is_some());
     };
@@ -145,7 +145,7 @@ fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
         assert_eq!(writing.composer.editor.text(), "why y1");
         // A key that was meant for the previous content does nothing.
         let mut screen = screen();
-        screen.composer.focus = ComposerFocus::Unfocused;
+        screen.composer.leave_to_view();
         screen.on_time(NOW);
         press(&mut screen, None, &["<left>"]);
         bring(&mut screen);
@@ -227,7 +227,7 @@ fn whoever_takes_a_run_up_answers_what_it_asks_unless_they_write_already() {
         ComposerFocus::Focused,
         "no question is open"
     );
-    press(&mut screen, Some(&state), &["so"]);
+    press(&mut screen, None, &["so"]);
     screen.focus_open_dialog(Some(&state));
     assert_eq!(
         screen.composer.focus,

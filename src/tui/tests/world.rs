@@ -39,6 +39,8 @@ use crate::domain::turn::{Role, TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::{
     ApprovalMatcher, DecisionReason, DecisionSource, MaxApprovalScope, PermissionAction as Hold,
 };
+use crate::tui::composer_pane::ComposerPane;
+use crate::tui::keymap::ComposerFocus;
 use crate::tui::{Action, Screen, ScreenSettings};
 
 pub const PLAN: &str = "---\nversion: 2\n---\n\n# Task: 为计算器加入求和 `sum`\n\nThe calculator can add two numbers; **lists** come now.\n\n## Steps\n1. [ ] write `sum(numbers)` in calc.py, returning 0 for an empty list\n2. [ ] test sum with an empty list, one number, negative numbers and a very long list of numbers that wraps\n3. [ ] 在 README 中说明用法 🎉\n\n```python\ndef sum(numbers):\n    return total\n```\n\nTest: `python3 -m pytest -q`\n";
@@ -727,6 +729,14 @@ pub fn documents() -> crate::tui::RunDocumentFiles {
     }
 }
 
+impl ComposerPane {
+    /// Gives the keys to the view, as Esc does.
+    pub fn leave_to_view(&mut self) {
+        self.focus = ComposerFocus::Unfocused;
+        self.is_left = true;
+    }
+}
+
 /// A screen that has shown the story.
 pub fn screen() -> Screen {
     let mut screen = Screen::new(settings());
@@ -817,6 +827,7 @@ pub fn press_at(
             "<c-y>" => KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL),
             "<c-/>" => KeyEvent::new(KeyCode::Char('/'), KeyModifiers::CONTROL),
             "<s-enter>" => KeyEvent::new(KeyCode::Enter, KeyModifiers::SHIFT),
+            "<c-u>" => KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL),
             "<c-a>" => KeyEvent::new(KeyCode::Char('a'), KeyModifiers::CONTROL),
             "<a-d>" => KeyEvent::new(KeyCode::Char('d'), KeyModifiers::ALT),
             "<c-x>" => KeyEvent::new(KeyCode::Char('x'), KeyModifiers::CONTROL),

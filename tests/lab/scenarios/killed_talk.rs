@@ -40,7 +40,11 @@ fn play(name: &str, cast: Cast, notes: &mut Notes) {
     seat.wait_until("the turn asks for its release", || {
         n_of(&world.log(), "question.asked") == 1
     });
-    seat.type_keys("\x1b\r");
+    seat.see(
+        &format!("{name}-release"),
+        &["Send your message to the", "choose  "],
+    );
+    seat.type_keys("\r");
     seat.wait_until("the agent looks around", || {
         n_of(&world.log(), "agent") >= 2
     });

@@ -122,6 +122,7 @@ fn p_in_a_turn_lets_it_end_and_holds_the_next() {
     let config = cast(&world, &slow_planner(&fifo), &Agent::approving(), "");
     let mut terminal = begin(&world, &config);
     wait_for_turns(&world, &mut terminal, 2);
+    terminal.leave_composer();
     terminal.type_keys("p");
     terminal.wait_for("Manual");
     assert_eq!(events_of(&world, "turn.ended").len(), 1);
@@ -150,6 +151,7 @@ fn s_in_a_turn_ends_it_and_goes_back_to_the_goal() {
     // The agent begins this turn's script again if it is ended before it read its prompt.
     let waits = format!("cat {}", fifo.display());
     terminal.wait("the command", |_| crate::demo::n_agents(&waits) > 0);
+    terminal.leave_composer();
     terminal.type_keys("s");
     terminal.wait_for("Stop and return to the goal?");
     // A stray Enter stops nothing.
@@ -183,6 +185,7 @@ fn s_stays_when_the_turn_ends_and_the_next_one_waits_for_its_answer() {
     let config = cast(&world, &slow_planner(&fifo), &Agent::approving(), "");
     let mut terminal = begin(&world, &config);
     wait_for_turns(&world, &mut terminal, 2);
+    terminal.leave_composer();
     terminal.type_keys("s");
     terminal.wait_for("Stop and return to the goal?");
     release(&fifo);
@@ -204,6 +207,7 @@ fn s_stops_the_run_whose_turn_ended_behind_it() {
     let config = cast(&world, &slow_planner(&fifo), &Agent::approving(), "");
     let mut terminal = begin(&world, &config);
     wait_for_turns(&world, &mut terminal, 2);
+    terminal.leave_composer();
     terminal.type_keys("s");
     terminal.wait_for("Stop and return to the goal?");
     release(&fifo);
@@ -252,6 +256,7 @@ fn a_plan_that_its_user_edits_while_it_is_reviewed_is_reviewed_again() {
     let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
     let mut terminal = begin(&world, &config);
     wait_for_turns(&world, &mut terminal, 3);
+    terminal.leave_composer();
     terminal.type_keys("2");
     terminal.wait_for("One word.");
     terminal.type_keys("e");
