@@ -148,8 +148,13 @@ pub fn extract_hint_areas(buffer: &mut Buffer) -> KeyHintAreas {
     hints
 }
 
-/// Returns the keys at the start of a marked text, each with its area; the last one includes the description.
+/// Returns the keys at the start of a marked text, each with its area; the last one includes the description. A button has
+/// its key at the end.
 fn key_areas(text: &str, place: Rect) -> KeyHintAreas {
+    let last = text.rsplit(' ').next().unwrap_or_default();
+    if let (None, Some((key, _))) = (parse_key_label(text), parse_key_label(last)) {
+        return vec![(place, key)];
+    }
     let mut hints = KeyHintAreas::new();
     let (mut rest, mut place) = (text, place);
     while let Some((key, n_bytes)) = parse_key_label(rest) {

@@ -264,13 +264,18 @@ impl Screen {
         {
             return Vec::new();
         }
-        let Some(sheet) = self.pending_dialog(state) else {
+        let Some(mut sheet) = self.pending_dialog(state) else {
             return self.show_toast("Nothing is waiting that has more to show.");
         };
         let is_about =
             self.dialogs.own.is_none() && state.is_some_and(composer_target::is_versions_question);
         let asked = state.filter(|_| self.dialogs.own.is_none());
         let changed = asked.and_then(|state| stale_plan::open_text_pair(state, &self.documents));
+        if asked.is_some_and(composer_target::is_plan_question)
+            && let Some(plan) = &self.documents.plan.text
+        {
+            sheet = sheet.with_whole_plan("plan.md", plan);
+        }
         let id = sheet.id.clone();
         let pager = match changed {
             _ if is_about && !self.dialogs.versions.is_empty() => {

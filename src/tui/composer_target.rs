@@ -326,6 +326,12 @@ pub fn confirm_goal(text: &str) -> Vec<Action> {
     vec![Action::Event(goal_confirmed(text))]
 }
 
+/// Returns whether the open question is whether to execute the plan.
+pub fn is_plan_question(state: &RunState) -> bool {
+    let kind = state.current_question().map(|question| &question.kind);
+    state.approvals.is_empty() && matches!(kind, Some(QuestionKind::Execute { .. }))
+}
+
 /// Returns whether the open question is about two versions of a text.
 pub fn is_versions_question(state: &RunState) -> bool {
     let kind = state.current_question().map(|question| &question.kind);

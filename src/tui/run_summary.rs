@@ -56,7 +56,8 @@ impl SummaryContext<'_> {
         });
         let reviews = (state.iteration > 0).then(|| {
             let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
-            pluralize(n, "review")
+            let settled = state.describe_review_end();
+            settled.unwrap_or_else(|| pluralize(n, "review"))
         });
         let counts = [reviews, took, describe_usage(state)];
         let counts: Vec<String> = counts.into_iter().flatten().collect();
@@ -142,7 +143,7 @@ fn describe_results(state: &RunState) -> Vec<RunResultRow> {
         said.push(match state.describe_unproven_steps() {
             Some(_) => (format!("■ {text}"), theme::WARNING),
             None if words.any(|word| word != "waived") => (format!("✓ {text}"), theme::GOOD),
-            None => (format!("■ {text}"), theme::PLAIN),
+            None => (format!("• {text}"), theme::PLAIN),
         });
     }
     said.extend(describe_unchanged_steps(&execution.done));
@@ -255,7 +256,7 @@ fn describe_step_proofs(done: &[StepRecord]) -> Vec<RunResultRow> {
     };
     let row = |step: &StepRecord| {
         let tests = to_one_line(&step.describe_tests());
-        let (text, size) = match &step.outcome {
+        let (text, proof, size) = match &step.outcome {
             StepOutcome::Committed {
                 commit,
                 message,
@@ -266,16 +267,21 @@ fn describe_step_proofs(done: &[StepRecord]) -> Vec<RunResultRow> {
                 // The number stands in front already.
                 let lead = format!("[Step {}] ", step.n);
                 let title = message.strip_prefix(&lead).unwrap_or(&message);
-                let text = format!("  {}  {commit}  {tests} · {title}", step.n);
-                (text, *size)
+                let text = format!("  {}  {commit}  {title}", step.n);
+                (text, Some(tests), *size)
             }
-            _ => (format!("  {}  {tests}", step.n), None),
+            _ => (format!("  {}  {tests}", step.n), None, None),
         };
         let style = match step.unproven_reason() {
             Some(_) => theme::WARNING,
             None => theme::PLAIN,
         };
-        RunResultRow { text, style, size }
+        RunResultRow {
+            text,
+            style,
+            proof,
+            size,
+        }
     };
     done.iter().filter(has_row).map(row).collect()
 }

@@ -173,17 +173,18 @@ fn add_steps(mut sheet: ChoiceDialog, terms: &ExecutionTerms, state: &RunState) 
     let changed: Vec<&u32> = changed.collect();
     for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
         let is_ended = state.ended_steps().any(|record| record.n == step.n);
-        let mark = if is_ended {
-            " (ended)"
+        let (mark, style) = if is_ended {
+            (" (ended)", theme::QUIET)
         } else if changed.contains(&&step.n) {
-            " (changed)"
+            (" (changed)", theme::WARNING)
         } else {
-            ""
+            ("", theme::PLAIN)
         };
         let line = format!("{}. {}{mark}", step.n, to_one_line(&step.text));
-        sheet = sheet.with_plan_text(&line, theme::PLAIN);
+        sheet = sheet.with_plan_text(&line, style);
         if state.settings.proves_steps && step.proof.files.is_empty() && !is_ended {
-            sheet = sheet.with_plan_text("   may write anywhere", theme::QUIET);
+            let line = format!("   Step {} may write anywhere", step.n);
+            sheet = sheet.with_plan_text(&line, theme::QUIET);
         }
     }
     sheet

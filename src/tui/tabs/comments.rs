@@ -11,7 +11,7 @@ mod thread_entries;
 
 use comments_entry::CommentsEntry;
 use finding_list::ledger_entries;
-use finding_rows::FindingListLayout;
+use finding_rows::{FINDING_INDENT, FindingListLayout};
 pub use finding_selection::FindingSelection;
 use review_table::ReviewTableMode;
 
@@ -27,6 +27,7 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::review;
 use crate::domain::run::RunState;
+use crate::tui::clickable_keys::mark_hint;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
@@ -245,6 +246,43 @@ fn is_entry(mark: ScrollTarget) -> bool {
     )
 }
 
+/// Names what can be done with the selected finding or thread, in a row below it.
+fn selected_actions(
+    selection: &FindingSelection,
+    context: &TabContext<'_>,
+) -> Option<CommentsEntry> {
+    let state = context.state.filter(|_| context.has_keys)?;
+    let mark = selection.selected_mark()?;
+    let does: &[(&str, &str)] = match mark {
+        ScrollTarget::Finding(n) if state.findings.open().any(|one| one.remark.n == n) => &[
+            ("open", "details"),
+            ("jump", "its line"),
+            ("note", "note"),
+            ("discuss-finding", "discuss"),
+            ("copy", "copy"),
+        ],
+        ScrollTarget::Finding(_) => &[("open", "details"), ("jump", "its line"), ("copy", "copy")],
+        ScrollTarget::Note(_) => &[("jump", "its line"), ("note", "answer"), ("copy", "copy")],
+        _ => return None,
+    };
+    let mut parts = Vec::new();
+    for (action, what) in does {
+        let gap = if parts.is_empty() { "" } else { "   " };
+        parts.push((gap.to_owned(), theme::PLAIN));
+        parts.push((context.key(action), mark_hint(theme::KEY)));
+        parts.push((format!(" {what}"), mark_hint(theme::QUIET)));
+    }
+    let lead = match mark {
+        ScrollTarget::Finding(_) => FINDING_INDENT,
+        _ => 4,
+    };
+    Some(CommentsEntry {
+        mark: Some(mark),
+        is_indented: true,
+        ..CommentsEntry::from_parts(parts, lead)
+    })
+}
+
 /// Draws the findings and the one that is selected.
 fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabContext<'_>) {
     let CommentsTab {
@@ -255,9 +293,15 @@ fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabConte
     let mut expanded = chosen.expanded;
     let selection = &*chosen;
     let columns = usize::from(area.width);
+    let actions = selected_actions(selection, context);
     let of = |form: FindingListLayout, table: ReviewTableMode| {
         let ledger = state.map(|state| ledger_entries(state, selection, form, table, texts, clock));
-        ledger.unwrap_or_default()
+        let mut ledger = ledger.unwrap_or_default();
+        let of_selected = |entry: &CommentsEntry| entry.mark == selection.selected_mark();
+        if let Some(at) = ledger.iter().rposition(of_selected) {
+            ledger.splice(at + 1..at + 1, actions.clone());
+        }
+        ledger
     };
     let first = state.and_then(|state| selection.first_to_expand(state));
     let most = of(FindingListLayout::Expanded(first), ReviewTableMode::Full);

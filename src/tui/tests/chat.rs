@@ -69,7 +69,7 @@ fn a_run_that_is_over_says_what_came_of_it_and_what_can_be_done_now() {
     check("done", &mut screen, Some(&done));
     press(&mut screen, Some(&done), &["i"]);
     let seen = drawn(&mut screen, (120, 40), Some(&done));
-    assert!(seen.contains("/diff See the diff"), "{seen}");
+    assert!(seen.contains("See the diff  /diff"), "{seen}");
     press(&mut screen, Some(&done), &["<pgup>"]);
     let scrolled = drawn(&mut screen, (80, 24), Some(&done));
     assert!(!scrolled.contains("▌  ✓ Done"), "{scrolled}");
@@ -189,7 +189,7 @@ fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
         seen.contains("Summary ──") && !seen.contains("step 0"),
         "{seen}"
     );
-    let over = "■ Step 2 finished: tests fail, nothing committed";
+    let over = "• Step 2 finished: tests fail, nothing committed";
     assert!(seen.contains(over) && !seen.contains("is done"), "{seen}");
 }
 

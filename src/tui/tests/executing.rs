@@ -368,11 +368,11 @@ fn the_command_that_merges_is_whole_and_a_key_copies_it() {
     }
     let low = drawn(&mut screen, (40, 12), Some(&state));
     for word in [
-        "D diff",
-        "U undo",
-        "Ctrl+Y copy merge",
-        "I new goal",
-        "Ctrl+C quit",
+        "diff D",
+        "undo U",
+        "copy merge Ctrl+Y",
+        "new goal I",
+        "quit Ctrl+C",
     ] {
         assert!(low.contains(word), "{word}\n{low}");
     }

@@ -202,9 +202,9 @@ fn the_end_of_a_run_says_what_is_proven_of_each_step() {
     check("proven_end", &mut screen, Some(&state));
     let texts = [
         "1 of 3 proven, 2 waived: agent-collab verify checks it",
-        "1  3f2a91c0  red → green · kept 13 · 4 s · add sum(numbers)",
-        "2  3f2a91c0  waived: by hand (you)",
-        "3  3f2a91c0  waived: documentation only (you)",
+        "1  3f2a91c0  add sum(numbers) · red → green · kept 13 · 4 s",
+        "2  3f2a91c0  add product(numbers) · waived: by hand (you)",
+        "3  3f2a91c0  describe both in the README · waived: documentation only (you)",
     ];
     check_shown(&mut screen, (120, 40), &state, &texts);
     press(&mut screen, Some(&state), &["5"]);

@@ -345,7 +345,7 @@ fn todo_lines(text: &str, columns: usize, folding: FoldState) -> Vec<Line<'stati
 /// Returns the sign before a fact, and its style.
 pub(super) fn tone_sign(tone: FactTone) -> (&'static str, Style) {
     match tone {
-        FactTone::Plain => ("■ ", theme::STRONG),
+        FactTone::Plain => ("• ", theme::STRONG),
         FactTone::Good => ("✓ ", theme::GOOD),
         FactTone::Bad => ("✗ ", theme::BAD),
         // The same sign as for such a step on the Plan tab.

@@ -23,6 +23,8 @@ const MIN_CARD_ROWS: usize = 5;
 const GOOD_SIGN: &str = "✓ ";
 /// The bar and the blanks behind it.
 const LEAD_COLUMNS: usize = 3;
+/// The number, the commit and the beginning of its title, before the proof.
+const MIN_TITLE_COLUMNS: usize = 24;
 /// From this width on, the keys have their long labels.
 const MIN_LONG_KEY_COLUMNS: usize = 56;
 /// The blanks before each number of a commit's size.
@@ -65,6 +67,8 @@ pub struct RunSummaryCard {
 pub struct RunResultRow {
     pub text: String,
     pub style: Style,
+    /// What was seen of its proof, behind the text, which is cut before it.
+    pub proof: Option<String>,
     /// What its commit changes, at the right end of the row.
     pub size: Option<CommitSize>,
 }
@@ -75,7 +79,16 @@ impl RunResultRow {
         Self {
             text,
             style,
+            proof: None,
             size: None,
+        }
+    }
+
+    /// Returns its text with the proof, for the clipboard.
+    fn whole_text(&self) -> String {
+        match &self.proof {
+            Some(proof) => format!("{} · {proof}", self.text),
+            None => self.text.clone(),
         }
     }
 
@@ -86,8 +99,21 @@ impl RunResultRow {
             Some(rest) => (GOOD_SIGN, rest, theme::PLAIN),
             None => ("", self.text.as_str(), self.style),
         };
+        let proof = self.proof.as_ref().map(|proof| format!(" · {proof}"));
+        let n_proof = proof.as_deref().map_or(0, text_width);
+        let rest = match titles {
+            CommitTitles::Cut if proof.is_some() => {
+                truncate_to_columns(rest, columns.saturating_sub(n_proof).max(MIN_TITLE_COLUMNS))
+            }
+            CommitTitles::Cut | CommitTitles::Whole => rest.to_owned(),
+        };
         let mut spans = vec![Span::styled(sign, self.style)];
-        spans.extend(style_code(rest, rest_style));
+        spans.extend(style_code(&rest, rest_style));
+        let proof_style = match self.style {
+            style if style == theme::PLAIN => theme::QUIET,
+            style => style,
+        };
+        spans.extend(proof.map(|proof| Span::styled(proof, proof_style)));
         match titles {
             CommitTitles::Cut if self.size.is_some() => wrap_spans_to_rows(&spans, columns, 2, 1),
             CommitTitles::Cut | CommitTitles::Whole => wrap_spans(&spans, columns, 2),
@@ -135,8 +161,8 @@ impl RunSummaryCard {
     /// Returns its text, for the clipboard.
     pub fn to_text(&self) -> String {
         let results = self.results.iter().map(|row| match row.size {
-            Some(size) => format!("{} · {}", row.text, size.describe()),
-            None => row.text.clone(),
+            Some(size) => format!("{} · {}", row.whole_text(), size.describe()),
+            None => row.whole_text(),
         });
         let parts = self.title.iter().cloned().chain(results);
         let parts = parts.chain([self.counts.clone()]);
@@ -330,11 +356,11 @@ fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
     let mut used = 0;
     for key in keys {
         let does = if columns >= MIN_LONG_KEY_COLUMNS {
-            key.label
+            format!("{}  ", key.label)
         } else {
-            key.short_label
+            format!("{} ", key.short_label)
         };
-        let needed = text_width(&key.name) + text_width(does) + 5;
+        let needed = text_width(&key.name) + text_width(&does) + 4;
         if used > 0 && used + needed > columns {
             rows.push(Vec::new());
             used = 0;
@@ -344,11 +370,8 @@ fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
             let button = Surface::Button.style();
             let key_style = clickable_keys::mark_hint(button.patch(theme::KEY));
             row.push(Span::styled(" ", button));
+            row.push(Span::styled(does, clickable_keys::mark_hint(button)));
             row.push(Span::styled(key.name.clone(), key_style));
-            row.push(Span::styled(
-                format!(" {does}"),
-                clickable_keys::mark_hint(button),
-            ));
             row.push(Span::styled(" ", button));
             row.push(Span::raw("  "));
         }

@@ -15,7 +15,7 @@ use crate::tui::theme;
 const MIN_COLUMNS_OF_INDENT: usize = 60;
 
 /// A line of the list, cleaned for display, with the indent of its continuation lines and its target.
-#[derive(Debug, Hash)]
+#[derive(Debug, Clone, Hash)]
 pub(super) struct CommentsEntry {
     pub(super) parts: Vec<(String, Style)>,
     pub(super) indent: usize,

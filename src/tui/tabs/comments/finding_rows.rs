@@ -27,6 +27,8 @@ pub const MIN_COMPACT_FINDINGS: usize = 5;
 
 /// The width of a severity.
 const BADGE_COLUMNS: usize = 10;
+/// The columns before the text of a finding with a number of at most two digits.
+pub(super) const FINDING_INDENT: usize = 2 + BADGE_COLUMNS + 5;
 
 /// Renders a finding as one row, dimmed if it is settled.
 pub(super) fn finding_row(finding: &Finding) -> CommentsEntry {
