@@ -22,7 +22,7 @@ use crate::domain::phase::TurnHold;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
-use crate::text::clean_text;
+use crate::text::{clean_text, front_matter};
 
 impl Screen {
     /// Carries out a command.
@@ -274,7 +274,8 @@ impl Screen {
         if asked.is_some_and(composer_target::is_plan_question)
             && let Some(plan) = &self.documents.plan.text
         {
-            sheet = sheet.with_whole_plan("plan.md", plan);
+            let body = front_matter::parse_document(plan).body;
+            sheet = sheet.with_whole_plan("plan.md", body.trim());
         }
         let id = sheet.id.clone();
         let pager = match changed {

@@ -25,6 +25,9 @@ const TOOL_LABELS: &[(&str, &str)] = &[
     ("todowrite", "writes its todos"),
 ];
 
+/// The tools whose calls hand in what the run then shows.
+const SUBMISSIONS: &[&str] = &["plan_submit", "review_submit", "step_result"];
+
 /// Describes a call, from the CLI's title of it: a verb, with the space after it, and what it acts on, maybe empty.
 pub fn describe_tool_call(tool: &ToolKind, title: &str) -> (String, String) {
     if let Some(label) = call_label(tool, title) {
@@ -55,12 +58,21 @@ pub fn call_label(tool: &ToolKind, title: &str) -> Option<&'static str> {
     }
 }
 
+/// Returns whether a call only hands in a plan, a review or the result of a step, from the CLI's title of it.
+pub fn is_submission(title: &str) -> bool {
+    own_tool_name(title).is_some_and(|name| SUBMISSIONS.contains(&name))
+}
+
+/// Returns the name of the program's own tool that is called, from the CLI's title of the call; `None` for any other.
+fn own_tool_name(title: &str) -> Option<&str> {
+    let call = title.split_whitespace().next()?;
+    let prefixes = ["agent_collab.", "mcp__agent_collab__"];
+    prefixes.iter().find_map(|prefix| call.strip_prefix(prefix))
+}
+
 /// Returns the label of a call of the program's own tools, from the CLI's title of it; `None` for any other.
 fn own_tool_label(title: &str) -> Option<&'static str> {
-    let call = title.split_whitespace().next()?;
-    let name = ["agent_collab.", "mcp__agent_collab__"]
-        .iter()
-        .find_map(|prefix| call.strip_prefix(prefix))?;
+    let name = own_tool_name(title)?;
     let found = TOOL_LABELS.iter().find(|(tool, _)| *tool == name);
     found.map(|(_, words)| *words)
 }

@@ -19,7 +19,7 @@ use super::front_matter_diff::without_front_matter;
 use super::read_fold::FoldState;
 use crate::domain::event::{PathChange, ToolKind};
 use crate::domain::event_wording::{
-    ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
+    ASK_USER_LABEL, call_label, describe_tool_call, is_submission, join_paths, short_path,
 };
 use crate::domain::ids::RequestId;
 use crate::text::capitalize;
@@ -175,14 +175,23 @@ impl ToolCallCard {
     pub fn finished_read(&self) -> Option<(&ToolKind, &str)> {
         let is_read = |tool: &&ToolKind| matches!(tool, ToolKind::Read | ToolKind::Search);
         let tool = self.tool.as_ref().filter(is_read)?;
-        let ended_well = self
-            .end
-            .as_ref()
-            .is_some_and(|end| end.kind == ToolOutcomeKind::Succeeded && end.status.is_empty());
-        let is_plain = self.decision.is_none()
+        let is_own = call_label(tool, &self.subject).is_some();
+        (self.has_only_succeeded() && !is_own).then_some((tool, self.subject.as_str()))
+    }
+
+    /// Returns whether it has handed in a plan, a review or the result of a step, which the run shows itself.
+    pub fn has_handed_in(&self) -> bool {
+        let tool = self.tool.as_ref();
+        let is_own = tool.is_some_and(|tool| call_label(tool, &self.subject).is_some());
+        is_own && is_submission(&self.subject) && self.has_only_succeeded()
+    }
+
+    /// Returns whether it succeeded, and nobody was asked about it.
+    fn has_only_succeeded(&self) -> bool {
+        let end = self.end.as_ref();
+        end.is_some_and(|end| end.kind == ToolOutcomeKind::Succeeded && end.status.is_empty())
+            && self.decision.is_none()
             && self.pending_request.is_none()
-            && call_label(tool, &self.subject).is_none();
-        (ended_well && is_plain).then_some((tool, self.subject.as_str()))
     }
 
     /// Returns the size of its text in bytes.

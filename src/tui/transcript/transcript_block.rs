@@ -257,6 +257,10 @@ impl TranscriptBlock {
         };
         let n_bytes = ended.n_bytes();
         card.end = Some(ended);
+        // The name of its agent stays where it is.
+        if card.has_handed_in() && !self.is_named {
+            self.visibility = BlockVisibility::ShownElsewhere;
+        }
         self.layout = BlockLayout::default();
         n_bytes
     }
