@@ -2,6 +2,7 @@
 
 use super::action::{Action, ExternalViewer};
 use super::command_table::CommandTarget;
+use super::composer_pane::KeyClaim;
 use super::discussion_board::DiscussionBoard;
 use super::pager::{PagerFormat, TextPager};
 use super::scroll_view::ScrollTarget;
@@ -183,8 +184,9 @@ impl CommandTarget for Screen {
 
     fn leave_composer(&mut self) -> Vec<Action> {
         self.composer.leave_composer();
-        // Where something claims the keys, the user only goes back to it.
-        self.composer.is_left = self.composer.key_claim.is_none();
+        // Where something has taken the keys, the user only goes back to it.
+        let claim = &self.composer.key_claim;
+        self.composer.is_left = matches!(claim, None | Some(KeyClaim::Talk(_)));
         Vec::new()
     }
 

@@ -150,7 +150,7 @@ fn footer_hints(
         _ => {
             let mut hints = view_hints(screen, state, sheet);
             hints.truncate(MAX_VIEW_HINTS);
-            let fixed = [("palette", "commands"), ("help", "help")];
+            let fixed = [("palette", PALETTE_LABEL), ("help", "help")];
             let fixed = fixed
                 .into_iter()
                 .filter_map(|(name, what)| action_hint(screen, name, what));
@@ -194,12 +194,23 @@ fn hints_width(hints: &[FooterHint]) -> usize {
 /// Drops hints until the rest fits: of the view's the last first, then the palette's.
 fn fit_hints(mut hints: Vec<FooterHint>, columns: usize) -> Vec<FooterHint> {
     while !hints.is_empty() && hints_width(&hints) > columns {
-        let n_fixed = MAX_FIXED_HINTS.min(hints.len() - 1);
+        // In a narrow window the palette stays: it lists the help too.
+        let is_palette_enough = matches!(
+            hints.as_slice(),
+            [palette, _] if palette.label == PALETTE_LABEL && palette.width() <= columns
+        );
+        let n_fixed = if is_palette_enough {
+            0
+        } else {
+            MAX_FIXED_HINTS.min(hints.len() - 1)
+        };
         hints.remove(hints.len() - 1 - n_fixed);
     }
     hints
 }
 
+/// What the palette's hint says.
+const PALETTE_LABEL: &str = "commands";
 /// The palette's and help's hints.
 const MAX_FIXED_HINTS: usize = 2;
 
@@ -358,6 +369,9 @@ fn view_hints(
             false => "↑↓",
         };
         hints.push(FooterHint::fixed(keys, "choose"));
+        if screen.picks_beside_buttons() {
+            hints.push(FooterHint::fixed("↑↓", "pick"));
+        }
         if screen.dialogs.own.is_some() {
             hints.push(FooterHint::fixed("Esc", "back"));
         }

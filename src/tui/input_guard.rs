@@ -258,7 +258,10 @@ impl DialogPane {
     /// Notes that a dialog was drawn.
     pub fn note_dialog_drawn(&mut self, sheet: &ChoiceDialog) {
         self.drawn = Some(sheet.id.clone());
-        if !self.is_user_dialog(sheet) {
+        if self.is_user_dialog(sheet) {
+            // What it covers takes no key that was meant for it.
+            self.guard.clear_dialog();
+        } else {
             self.guard.note_dialog(&sheet.id);
         }
     }

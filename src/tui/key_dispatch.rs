@@ -22,6 +22,7 @@ use super::pager::TextPager;
 use super::tab_kind::TabKind;
 use super::{Screen, dialogs};
 use crate::domain::phase::{Gate, Phase};
+use crate::domain::run::ProgramOperation;
 use crate::domain::run::RunState;
 
 impl Screen {
@@ -36,6 +37,9 @@ impl Screen {
         let said = self.toast.text.take();
         if self.asks_before_auto(key, said.as_deref(), state) {
             return Vec::new();
+        }
+        if self.is_second_escape(key, said.as_deref(), state) {
+            return self.perform_command(ScreenCommand::InterruptTurn, state);
         }
         // The program can be left in every view, so these keys come before all others.
         if let Some(command) = self.keymap().find_command(&key, self.composer.focus)
@@ -153,6 +157,42 @@ impl Screen {
         true
     }
 
+    /// Returns whether a turn or tests run, and Esc has nothing else to leave.
+    fn may_escape_turn(&self, state: Option<&RunState>) -> bool {
+        let works = |state: &RunState| {
+            state.running.is_some()
+                || state.busy == Some(ProgramOperation::Baseline)
+                || state.may_interrupt_step_tests()
+        };
+        state.is_some_and(works)
+            && !self.is_read_only()
+            && !self.overlays.covers_tab()
+            && self.overlays.palette.is_none()
+            && self.overlays.search.is_none()
+            && self.open_child_session().is_none()
+            && self.pending_dialog(state).is_none()
+    }
+
+    /// Says that Esc interrupts the turn when it is pressed again.
+    fn escape_note(&self) -> String {
+        let write = self.keymap().key_label("write", ComposerFocus::Unfocused);
+        format!("Press Esc again to interrupt, {write} to write a text")
+    }
+
+    /// Returns whether Esc is pressed again, behind the note that says what it does then.
+    fn is_second_escape(
+        &self,
+        key: KeyEvent,
+        said: Option<&str>,
+        state: Option<&RunState>,
+    ) -> bool {
+        key.code == KeyCode::Esc
+            && key.modifiers.is_empty()
+            && self.composer.focus == ComposerFocus::Unfocused
+            && said == Some(&self.escape_note())
+            && self.may_escape_turn(state)
+    }
+
     /// Handles a key of the view in front. It hides the dialog and the composer, so their keys do nothing here.
     fn on_overlay_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         let Some(view) = self.overlays.top() else {
@@ -211,7 +251,11 @@ impl Screen {
             return Vec::new();
         }
         if let Some(command) = self.keymap().find_command(&key, ComposerFocus::Focused) {
-            return self.perform_command(command, state);
+            let actions = self.perform_command(command, state);
+            if key.code == KeyCode::Esc && self.may_escape_turn(state) {
+                self.show_toast_with_keys(&self.escape_note());
+            }
+            return actions;
         }
         if key.code == KeyCode::Up
             && self.composer.editor.is_empty()
@@ -317,7 +361,10 @@ impl Screen {
                     return self.go_to_waiting_dialog(state);
                 }
                 KeyCode::Enter => return self.confirm_choice(sheet, state),
-                _ if to.is_some_and(|to| self.dialogs.is_list_move(to)) => {
+                _ if to.is_some_and(|to| self.dialogs.is_list_move(to))
+                    && !(self.picks_beside_buttons()
+                        && matches!(key.code, KeyCode::Up | KeyCode::Down)) =>
+                {
                     let next =
                         to.map_or(chosen, |to| list_index::step_index(to, chosen, n, n_shown));
                     return self.point_at_choice(&sheet, next);
@@ -359,10 +406,20 @@ impl Screen {
         {
             return actions;
         }
+        if key.code == KeyCode::Esc && self.may_escape_turn(state) {
+            return self.show_toast_with_keys(&self.escape_note());
+        }
         if key.code == KeyCode::Char('/') {
             return self.begin_slash_command(state);
         }
         self.on_keymap_key(key, state)
+    }
+
+    /// Returns whether up and down pick an entry of the tab, because the buttons of the dialog stand side by side.
+    pub(super) fn picks_beside_buttons(&self) -> bool {
+        self.hit_areas.has_buttons()
+            && self.dialogs.own.is_none()
+            && self.tabs.view.focused() != TabKind::Chat
     }
 
     /// Handles a key that no dialog takes: runs its command from the keymap, except Enter in a list.

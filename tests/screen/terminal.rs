@@ -231,11 +231,12 @@ impl Terminal {
         takes_letters(&self.text())
     }
 
-    /// Leaves the composer, which has the keys while an agent works.
+    /// Leaves the composer, which has the keys while an agent works, if that was not done before.
     pub fn leave_composer(&mut self) {
-        self.wait_until_writing();
-        self.type_keys("\x1b");
-        self.wait_until_letters_command();
+        if !self.takes_letters() {
+            self.type_keys("\x1b");
+            self.wait_until_letters_command();
+        }
     }
 
     /// Waits until letters are commands, not text: a dialog or the view has the keys.

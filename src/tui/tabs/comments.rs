@@ -262,7 +262,12 @@ fn selected_actions(
             ("copy", "copy"),
         ],
         ScrollTarget::Finding(_) => &[("open", "details"), ("jump", "its line"), ("copy", "copy")],
-        ScrollTarget::Note(_) => &[("jump", "its line"), ("note", "answer"), ("copy", "copy")],
+        ScrollTarget::Note(_) => &[
+            ("jump", "its line"),
+            ("note", "answer"),
+            ("changed", "what changed"),
+            ("copy", "copy"),
+        ],
         _ => return None,
     };
     let mut parts = Vec::new();

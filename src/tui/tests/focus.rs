@@ -402,3 +402,21 @@ fn the_result_of_a_run_has_the_keys_that_its_card_names() {
     press_at(&mut screen, WIDE, Some(&over), &["i", "next"]);
     assert_eq!(text(&screen), "next");
 }
+
+#[test]
+fn escape_leaves_the_composer_and_a_second_one_interrupts_the_turn() {
+    let (mut screen, state) = working();
+    let first = press_at(&mut screen, WIDE, Some(&state), &["<esc>"]);
+    assert!(first.is_empty(), "{first:?}");
+    let note = "Press Esc again to interrupt, I to write a text";
+    assert_eq!(screen.toast.text.as_deref(), Some(note));
+    // Another key takes the offer back.
+    press_at(&mut screen, WIDE, Some(&state), &["j"]);
+    let second = press_at(&mut screen, WIDE, Some(&state), &["<esc>"]);
+    assert!(second.is_empty(), "{second:?}");
+    let third = press_at(&mut screen, WIDE, Some(&state), &["<esc>"]);
+    assert!(
+        matches!(&third[..], [Action::Event(Event::InterruptRequested)]),
+        "{third:?}"
+    );
+}
