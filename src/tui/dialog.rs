@@ -358,24 +358,6 @@ impl ChoiceDialog {
         self
     }
 
-    /// Adds the plan below the full text, as it is written, in place of the lines that list its steps.
-    #[must_use]
-    pub fn with_whole_plan(mut self, name: &str, document: &str) -> Self {
-        let kind = DialogLineKind::InFullText;
-        let is_step =
-            |line: &DialogLine| line.tabs.contains(&TabKind::Plan) && line.style == theme::PLAIN;
-        self.body.retain(|line| !is_step(line));
-        let line = |text: &str, style| DialogLine::new(text, style, kind);
-        self.body.push(line("", theme::PLAIN));
-        self.body.push(line(name, theme::STRONG));
-        let lines = document.lines().map(|text| line(text, theme::PLAIN));
-        self.body.extend(lines);
-        match self.full_text.take() {
-            Some((title, _)) => self.with_body_as_full_text(&title),
-            None => self,
-        }
-    }
-
     /// Makes the body, as it is now, the full text.
     #[must_use]
     pub fn with_body_as_full_text(mut self, title: &str) -> Self {

@@ -11,7 +11,6 @@ use super::command_palette::{
 };
 use super::command_table::{CommandTarget, is_safe_in_overlay, works_in_view};
 use super::composer::{ComposerKeyResult, describe_too_large};
-use super::composer_pane::KeyClaim;
 use super::composer_submit::SEND_FIRST;
 use super::composer_submit::SubmitOutcome;
 use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogFocus, EmptyComposerEnter};
@@ -21,7 +20,7 @@ use super::list_index;
 use super::pager::TextPager;
 use super::tab_kind::TabKind;
 use super::{Screen, dialogs};
-use crate::domain::phase::{Gate, Phase};
+use crate::domain::phase::Gate;
 use crate::domain::run::ProgramOperation;
 use crate::domain::run::RunState;
 
@@ -68,58 +67,6 @@ impl Screen {
             ComposerFocus::Focused if self.dialogs.guard.is_repeated_answer(key) => Vec::new(),
             ComposerFocus::Focused => self.on_composer_key(key, state),
             ComposerFocus::Unfocused => self.on_key_outside_composer(key, state),
-        }
-    }
-
-    /// Decides who gets the keys after this frame: a dialog, a tab or the result that has come to the front with it; else the
-    /// composer, unless the user left it.
-    pub(super) fn settle_focus(&mut self, sheet: Option<&ChoiceDialog>, state: Option<&RunState>) {
-        let claim = self.key_claim(sheet, state);
-        if self.composer.yield_focus(claim) && sheet.is_some() {
-            self.dialogs.guard.note_keys_taken();
-        }
-        self.return_focus(sheet, state);
-    }
-
-    /// Gives the keys back to the composer if nothing claims them any more.
-    pub(super) fn return_focus(&mut self, sheet: Option<&ChoiceDialog>, state: Option<&RunState>) {
-        let takes_texts = |state: &RunState| {
-            state.phase == Phase::RefineGoal || state.running.is_some() || state.busy.is_some()
-        };
-        let is_held = self.composer.is_left
-            || self.is_read_only()
-            || self.overlays.covers_tab()
-            || self.overlays.palette.is_some()
-            || self.overlays.search.is_some()
-            || self.open_child_session().is_some()
-            || !state.is_none_or(takes_texts);
-        if self.composer.focus == ComposerFocus::Unfocused
-            && !is_held
-            && self.key_claim(sheet, state).is_none()
-        {
-            self.composer.focus = ComposerFocus::Focused;
-            self.dialogs.guard.note_keys_returned();
-        }
-    }
-
-    /// Returns what needs the keys more than an empty composer.
-    fn key_claim(
-        &self,
-        sheet: Option<&ChoiceDialog>,
-        state: Option<&RunState>,
-    ) -> Option<KeyClaim> {
-        let tab = self.tabs.view.focused();
-        match sheet {
-            Some(sheet)
-                if sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutAndLeaves =>
-            {
-                Some(KeyClaim::Talk(sheet.id.clone()))
-            }
-            Some(sheet) => Some(KeyClaim::Dialog(sheet.id.clone())),
-            None if tab != TabKind::Chat => Some(KeyClaim::Tab(tab)),
-            None => state
-                .is_some_and(|state| state.phase.is_final())
-                .then_some(KeyClaim::Result),
         }
     }
 

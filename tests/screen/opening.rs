@@ -138,6 +138,7 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     terminal.wait_for("Send AGENTS.md to the agents?");
     terminal.type_keys("u");
     terminal.wait_for("Is this the goal");
+    terminal.leave_composer();
     terminal.type_keys("5");
     terminal.wait_for("AGENTS.md: sent to the agents");
     terminal.type_keys(CTRL_C);
@@ -146,6 +147,7 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     // The answer is known at the next start.
     let mut terminal = world.open(&["--config", &config.to_string_lossy(), "--resume"]);
     terminal.wait_for("Is this the goal");
+    terminal.leave_composer();
     terminal.type_keys("5");
     terminal.wait_for("AGENTS.md: sent to the agents");
     terminal.type_keys(CTRL_C);

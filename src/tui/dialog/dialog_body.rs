@@ -7,6 +7,7 @@ use super::{ChoiceDialog, DialogColumn, DialogLine, DialogLineKind};
 use crate::tui::clickable_keys;
 use crate::tui::diff_row::fill_row;
 use crate::tui::markdown::{hanging_indent, style_code};
+use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{
     join_columns, spans_width, text_width, truncate_to_columns, wrap_spans,
 };
@@ -24,6 +25,24 @@ const COLUMN_GAP: usize = 3;
 const TITLE_GAP: usize = 2;
 
 impl ChoiceDialog {
+    /// Adds the plan below the full text, as it is written, in place of the lines that list its steps.
+    #[must_use]
+    pub fn with_whole_plan(mut self, name: &str, document: &str) -> Self {
+        let kind = DialogLineKind::InFullText;
+        let is_step =
+            |line: &DialogLine| line.tabs.contains(&TabKind::Plan) && line.style == theme::PLAIN;
+        self.body.retain(|line| !is_step(line));
+        let line = |text: &str, style| DialogLine::new(text, style, kind);
+        self.body.push(line("", theme::PLAIN));
+        self.body.push(line(name, theme::STRONG));
+        let lines = document.lines().map(|text| line(text, theme::PLAIN));
+        self.body.extend(lines);
+        match self.full_text.take() {
+            Some((title, _)) => self.with_body_as_full_text(&title),
+            None => self,
+        }
+    }
+
     /// Lays out the whole body, for a page of its own.
     pub fn full_text_lines(&self, columns: usize) -> Vec<Line<'static>> {
         self.lay_out_body(columns, usize::MAX, BodyForm::FullText)
