@@ -267,9 +267,12 @@ impl Screen {
         let Some(mut sheet) = self.pending_dialog(state) else {
             return self.show_toast("Nothing is waiting that has more to show.");
         };
-        let is_about =
-            self.dialogs.own.is_none() && state.is_some_and(composer_target::is_versions_question);
-        let asked = state.filter(|_| self.dialogs.own.is_none());
+        // The run's own question is in front, not one of the program.
+        let is_of_run = self.dialogs.own.is_none()
+            && self.dialogs.instructions.is_none()
+            && self.dialogs.unfinished_run.is_none();
+        let asked = state.filter(|_| is_of_run);
+        let is_about = asked.is_some_and(composer_target::is_versions_question);
         let changed = asked.and_then(|state| stale_plan::open_text_pair(state, &self.documents));
         if asked.is_some_and(composer_target::is_plan_question)
             && let Some(plan) = &self.documents.plan.text

@@ -31,6 +31,8 @@ pub struct ComposerPane {
     pub key_claim: Option<KeyClaim>,
     /// Whether the user left the composer, so that letters stay commands.
     pub is_left: bool,
+    /// Whether a text or a list that the user opened has the keys, which come back when it is closed.
+    pub is_lent: bool,
 }
 
 /// What takes the keys from an empty composer when it comes to the front.

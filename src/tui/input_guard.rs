@@ -1,7 +1,7 @@
 //! Protects dialogs from keys that the user pressed before seeing them.
 //!
-//! A dialog about an agent's call, or one that appears while the user is typing, ignores keys until it has been
-//! visible for a moment and no key has arrived for a moment. The time comes from the caller; there is no clock here.
+//! A dialog about an agent's call, one that takes the keys from the composer, or one that appears while the user is typing,
+//! ignores keys until it has been visible for a moment and no key has arrived for a moment. The time comes from the caller; there is no clock here.
 
 use std::time::Duration;
 
@@ -133,9 +133,9 @@ impl InputGuard {
         self.view.as_ref().is_some_and(|came| !came.is_read)
     }
 
-    /// Notes that the next dialog takes the keys from the composer.
-    pub(super) fn note_keys_taken(&mut self) {
-        self.takes_keys = true;
+    /// Notes whether the dialog that is drawn next takes the keys from the composer.
+    pub(super) fn set_keys_taken(&mut self, is_taken: bool) {
+        self.takes_keys = is_taken;
     }
 
     /// Reduces the dialog of a usage limit to a line after the user has chosen to wait.
@@ -213,7 +213,16 @@ impl InputGuard {
 
     /// Notes that the composer got the keys back.
     pub(super) fn note_keys_returned(&mut self) {
-        self.answer_key = self.key;
+        let is_text = |key: &KeyCode| matches!(key, KeyCode::Char(_) | KeyCode::Enter);
+        self.answer_key = self.key.filter(is_text);
+    }
+
+    /// Returns whether no key came for a moment, so that another is not the same one held or pressed by habit.
+    pub(super) fn has_paused(&self) -> bool {
+        match (self.now, self.key_at) {
+            (Some(now), Some(at)) => now.0 - at.0 >= CALL_DIALOG_DELAY_MS,
+            _ => true,
+        }
     }
 
     /// Returns whether a key only repeats the one that answered a dialog.

@@ -120,7 +120,7 @@ impl Screen {
             && self.pending_dialog(state).is_none()
     }
 
-    /// Says that Esc interrupts the turn when it is pressed again.
+    /// Returns the note that Esc interrupts the turn when it is pressed again.
     fn escape_note(&self) -> String {
         let write = self.keymap().key_label("write", ComposerFocus::Unfocused);
         format!("Press Esc again to interrupt, {write} to write a text")
@@ -134,7 +134,9 @@ impl Screen {
         state: Option<&RunState>,
     ) -> bool {
         key.code == KeyCode::Esc
+            && key.kind == KeyEventKind::Press
             && key.modifiers.is_empty()
+            && self.dialogs.guard.has_paused()
             && self.composer.focus == ComposerFocus::Unfocused
             && said == Some(&self.escape_note())
             && self.may_escape_turn(state)
@@ -199,7 +201,8 @@ impl Screen {
         }
         if let Some(command) = self.keymap().find_command(&key, ComposerFocus::Focused) {
             let actions = self.perform_command(command, state);
-            if key.code == KeyCode::Esc && self.may_escape_turn(state) {
+            let has_left = self.composer.focus == ComposerFocus::Unfocused;
+            if key.code == KeyCode::Esc && has_left && self.may_escape_turn(state) {
                 self.show_toast_with_keys(&self.escape_note());
             }
             return actions;
@@ -362,11 +365,13 @@ impl Screen {
         self.on_keymap_key(key, state)
     }
 
-    /// Returns whether up and down pick an entry of the tab, because the buttons of the dialog stand side by side.
+    /// Returns whether up and down pick an entry of the tab, because the buttons of the dialog are side by side.
     pub(super) fn picks_beside_buttons(&self) -> bool {
-        self.hit_areas.has_buttons()
-            && self.dialogs.own.is_none()
-            && self.tabs.view.focused() != TabKind::Chat
+        let has_list = matches!(
+            self.tabs.view.focused(),
+            TabKind::Plan | TabKind::Comments | TabKind::Log
+        );
+        has_list && self.hit_areas.has_buttons() && self.dialogs.own.is_none()
     }
 
     /// Handles a key that no dialog takes: runs its command from the keymap, except Enter in a list.

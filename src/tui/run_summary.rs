@@ -56,8 +56,10 @@ impl SummaryContext<'_> {
         });
         let reviews = (state.iteration > 0).then(|| {
             let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
-            let settled = state.describe_review_end();
-            settled.unwrap_or_else(|| pluralize(n, "review"))
+            match state.describe_review_end() {
+                Some(end) => format!("Review {end}"),
+                None => pluralize(n, "review"),
+            }
         });
         let counts = [reviews, took, describe_usage(state)];
         let counts: Vec<String> = counts.into_iter().flatten().collect();

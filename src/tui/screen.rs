@@ -100,6 +100,7 @@ impl Screen {
             written_for: None,
             key_claim: None,
             is_left: false,
+            is_lent: false,
         };
         Self {
             settings,
@@ -342,7 +343,12 @@ impl Screen {
             let sheet = self.pending_dialog(state);
             self.return_focus(sheet.as_ref(), state);
         }
+        let had_keys = self.composer.focus == ComposerFocus::Focused;
         let actions = self.dispatch_key(key, state);
+        let is_opened = self.overlays.covers_tab() || self.dialogs.own.is_some();
+        if had_keys && is_opened && self.composer.focus == ComposerFocus::Unfocused {
+            self.composer.is_lent = true;
+        }
         self.dialogs.guard.on_key(key);
         self.note_discussion_request(&actions);
         actions

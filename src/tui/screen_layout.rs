@@ -470,6 +470,7 @@ impl Screen {
         let context = TabContext {
             empty_note,
             has_keys: self.tabs.view.focused() == tab,
+            takes_letters: self.composer.focus == ComposerFocus::Unfocused,
             ..self.settings.tab_context(&self.documents, state)
         };
         let shown = self.tabs.get_mut(tab);

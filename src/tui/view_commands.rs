@@ -41,18 +41,20 @@ impl ScreenSettings {
             repository: &self.repository,
             empty_note: "",
             has_keys: true,
+            takes_letters: true,
         }
     }
 }
 
 /// Who has the keys.
 impl Screen {
-    /// Decides who gets the keys after this frame: a dialog, a tab or the result that has come to the front with it; else the
+    /// Decides for a frame who gets the keys: a dialog, a tab or the result that comes to the front with it; else the
     /// composer, unless the user left it.
     pub(super) fn settle_focus(&mut self, sheet: Option<&ChoiceDialog>, state: Option<&RunState>) {
         let claim = self.key_claim(sheet, state);
-        if self.composer.yield_focus(claim) && sheet.is_some() {
-            self.dialogs.guard.note_keys_taken();
+        let is_lost = self.composer.yield_focus(claim);
+        if is_lost || sheet.is_none() {
+            self.dialogs.guard.set_keys_taken(sheet.is_some());
         }
         self.return_focus(sheet, state);
     }
@@ -69,11 +71,14 @@ impl Screen {
             || self.overlays.search.is_some()
             || self.open_child_session().is_some()
             || !state.is_none_or(takes_texts);
-        if self.composer.focus == ComposerFocus::Unfocused
-            && !is_held
-            && self.key_claim(sheet, state).is_none()
-        {
+        let is_free = match self.key_claim(sheet, state) {
+            None => true,
+            Some(KeyClaim::Talk(_)) => self.composer.is_lent,
+            Some(_) => false,
+        };
+        if self.composer.focus == ComposerFocus::Unfocused && !is_held && is_free {
             self.composer.focus = ComposerFocus::Focused;
+            self.composer.is_lent = false;
             self.dialogs.guard.note_keys_returned();
         }
     }
@@ -87,7 +92,8 @@ impl Screen {
         let tab = self.tabs.view.focused();
         match sheet {
             Some(sheet)
-                if sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutAndLeaves =>
+                if tab == TabKind::Chat
+                    && sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutAndLeaves =>
             {
                 Some(KeyClaim::Talk(sheet.id.clone()))
             }

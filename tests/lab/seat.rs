@@ -21,8 +21,8 @@ const TAKEN: &[u8] = b"\x1b[?1049h";
 /// The size of the terminal.
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
-/// How often to look at the screen: its text is made anew each time, which is work for the processor that the program needs.
-const A_LOOK: Duration = Duration::from_millis(10);
+/// How often to look at the screen. Rendering its text takes processor time that the program needs.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// What a dialog says that takes no keys yet.
 const DEAF: &str = "Wait a moment, so that you can read it";
 /// How long anything may take.
@@ -84,7 +84,7 @@ impl Seat {
     pub fn type_keys(&mut self, keys: &str) {
         let deadline = Instant::now() + PATIENCE;
         while !self.takes_keys() && Instant::now() < deadline {
-            thread::sleep(A_LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
         self.keys
             .write_all(keys.as_bytes())
@@ -127,7 +127,7 @@ impl Seat {
             let status = self.child.try_wait().expect("the program's status");
             let goes_on = status.is_none() && Instant::now() < deadline;
             assert!(goes_on, "no {texts:?} for {name}; the screen:\n{text}");
-            thread::sleep(A_LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -142,7 +142,7 @@ impl Seat {
             }
             let is_late = Instant::now() >= deadline;
             assert!(!is_late, "{key} does nothing; the screen:\n{text}");
-            thread::sleep(A_LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -153,7 +153,7 @@ impl Seat {
             let status = self.child.try_wait().expect("the program's status");
             assert!(status.is_none(), "the program ended before {what}");
             assert!(Instant::now() < deadline, "waited in vain until {what}");
-            thread::sleep(A_LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -169,7 +169,7 @@ impl Seat {
             .is_none()
         {
             assert!(Instant::now() < deadline, "the program does not end");
-            thread::sleep(A_LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 

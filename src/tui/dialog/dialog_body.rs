@@ -25,7 +25,7 @@ const COLUMN_GAP: usize = 3;
 const TITLE_GAP: usize = 2;
 
 impl ChoiceDialog {
-    /// Adds the plan below the full text, as it is written, in place of the lines that list its steps.
+    /// Adds the plan below the full text, as it is written, in place of the lines of steps that are neither new nor changed.
     #[must_use]
     pub fn with_whole_plan(mut self, name: &str, document: &str) -> Self {
         let kind = DialogLineKind::InFullText;

@@ -251,7 +251,9 @@ fn selected_actions(
     selection: &FindingSelection,
     context: &TabContext<'_>,
 ) -> Option<CommentsEntry> {
-    let state = context.state.filter(|_| context.has_keys)?;
+    let state = context
+        .state
+        .filter(|_| context.has_keys && context.takes_letters)?;
     let mark = selection.selected_mark()?;
     let does: &[(&str, &str)] = match mark {
         ScrollTarget::Finding(n) if state.findings.open().any(|one| one.remark.n == n) => &[

@@ -38,6 +38,8 @@ pub struct TabContext<'a> {
     pub empty_note: &'static str,
     /// Whether the keys apply to the tab; of two panes, only that one names its keys.
     pub has_keys: bool,
+    /// Whether letters are commands, not a text in the composer.
+    pub takes_letters: bool,
 }
 
 impl<'a> TabContext<'a> {

@@ -1,7 +1,9 @@
 //! Tests of the keyboard focus: one of two panes, a list, the composer; and the effect of a click, a
 //! capital letter or a redraw there.
 
-use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use ratatui::layout::Position;
 
 use super::outcome::awake;
@@ -394,12 +396,41 @@ fn another_tab_has_the_keys_until_the_chat_is_shown_again() {
 }
 
 #[test]
+fn tabs_are_gone_round_by_one_key_without_a_pause() {
+    let (mut slow, state) = working();
+    let (mut fast, _) = working();
+    for n in 1..=7 {
+        slow.on_time(UnixMillis(NOW.0 + n * 10_000));
+        press_at(&mut slow, WIDE, Some(&state), &["<tab>"]);
+        press_at(&mut fast, WIDE, Some(&state), &["<tab>"]);
+        assert_eq!(slow.tabs.view.focused(), fast.tabs.view.focused(), "{n}");
+    }
+}
+
+#[test]
+fn what_the_user_reads_in_a_talk_gives_the_keys_back() {
+    let talk = state(Phase::RefineGoal);
+    let mut screen = screen();
+    screen.dialogs.proposed_goal = Some("# Sums\n".to_owned());
+    drawn(&mut screen, WIDE, Some(&talk));
+    screen.on_key(
+        KeyEvent::new(KeyCode::F(1), KeyModifiers::NONE),
+        Some(&talk),
+    );
+    assert!(screen.overlays.pager.is_some());
+    press_at(&mut screen, WIDE, Some(&talk), &["<esc>", "lists too"]);
+    assert_eq!(text(&screen), "lists too");
+}
+
+#[test]
 fn the_result_of_a_run_has_the_keys_that_its_card_names() {
     let (mut screen, _) = working();
     let over = state(Phase::Done);
     let seen = drawn(&mut screen, WIDE, Some(&over));
     assert!(seen.contains("See the diff  D"), "{seen}");
-    press_at(&mut screen, WIDE, Some(&over), &["i", "next"]);
+    press_at(&mut screen, WIDE, Some(&over), &["d"]);
+    assert!(screen.overlays.diff.is_some());
+    press_at(&mut screen, WIDE, Some(&over), &["<esc>", "i", "next"]);
     assert_eq!(text(&screen), "next");
 }
 
@@ -412,8 +443,12 @@ fn escape_leaves_the_composer_and_a_second_one_interrupts_the_turn() {
     assert_eq!(screen.toast.text.as_deref(), Some(note));
     // Another key takes the offer back.
     press_at(&mut screen, WIDE, Some(&state), &["j"]);
-    let second = press_at(&mut screen, WIDE, Some(&state), &["<esc>"]);
-    assert!(second.is_empty(), "{second:?}");
+    let second = press_at(&mut screen, WIDE, Some(&state), &["<esc>", "<esc>"]);
+    assert!(
+        second.is_empty(),
+        "a held key interrupts nothing: {second:?}"
+    );
+    screen.on_time(UnixMillis(NOW.0 + 1_000));
     let third = press_at(&mut screen, WIDE, Some(&state), &["<esc>"]);
     assert!(
         matches!(&third[..], [Action::Event(Event::InterruptRequested)]),

@@ -1133,7 +1133,10 @@ fn means_something(screen: &Screen, state: Option<&RunState>, code: KeyCode) -> 
         keys.any(|key| matches!(code, KeyCode::Char(c) if c.to_ascii_lowercase() == key))
     });
     let in_view = |view| keymap.find_view_command(&event, view).is_some();
+    // These are handled without the keymap.
+    let is_fixed = matches!(code, KeyCode::Char('/' | 'G' | '0'..='9'));
     answers
+        || is_fixed
         || keymap
             .find_command(&event, ComposerFocus::Unfocused)
             .is_some()
