@@ -199,6 +199,21 @@ mod tests {
     }
 
     #[test]
+    fn a_button_presses_the_key_at_its_end() {
+        let place = Rect::new(3, 1, 15, 1);
+        let keys = |text| -> Vec<String> {
+            let areas = key_areas(text, place).into_iter();
+            areas
+                .map(|(area, key)| format!("{} at {} wide {}", key.label(), area.x, area.width))
+                .collect()
+        };
+        assert_eq!(keys("See the diff  D"), ["D at 3 wide 15"]);
+        assert_eq!(keys("copy merge Ctrl+Y"), ["Ctrl+Y at 3 wide 15"]);
+        assert_eq!(keys("D See the diff"), ["D at 3 wide 15"]);
+        assert_eq!(keys("a word of no key"), Vec::<String>::new());
+    }
+
+    #[test]
     fn a_hint_is_a_key_and_what_is_said_of_it() {
         check("a word of no key", &[]);
         check(

@@ -82,6 +82,8 @@ impl ComposerPane {
         let takes = !matches!(claim, None | Some(KeyClaim::Talk(_)));
         let is_new = takes && claim != self.key_claim;
         self.key_claim = claim;
+        // Something new has the keys, so closing what the user opened does not bring them back.
+        self.is_lent &= !is_new;
         let is_lost = is_new && self.is_composer_awaiting_text() && self.draft.is_none();
         if is_lost {
             self.focus = ComposerFocus::Unfocused;

@@ -240,7 +240,7 @@ impl Screen {
     pub(super) fn focus_composer(&mut self) {
         (self.overlays.diff, self.overlays.board) = (None, None);
         self.composer.focus = ComposerFocus::Focused;
-        self.composer.is_left = false;
+        (self.composer.is_left, self.composer.is_lent) = (false, false);
     }
 
     /// Lets the user write what a dialog asks for. A suggestion is only put into an empty composer.

@@ -191,7 +191,7 @@ fn hints_width(hints: &[FooterHint]) -> usize {
     all + 2 * hints.len().saturating_sub(1)
 }
 
-/// Drops hints until the rest fits: of the view's the last first, then help's.
+/// Drops hints until the rest fits: of the view's the last first, then help's, or the palette's where that alone is too wide.
 fn fit_hints(mut hints: Vec<FooterHint>, columns: usize) -> Vec<FooterHint> {
     while !hints.is_empty() && hints_width(&hints) > columns {
         // In a narrow window the palette stays: it lists the help too.

@@ -28,6 +28,8 @@ const CALL_DIALOG_DELAY_MS: i64 = 150;
 const DIALOG_DELAY_MS: i64 = 100;
 /// The same for a dialog that takes the keys from the composer, where the user may be about to write, in milliseconds.
 const COMPOSER_DIALOG_DELAY_MS: i64 = 400;
+/// The least time between two presses of Esc that interrupt a turn, in milliseconds; a held key repeats faster.
+const SECOND_ESCAPE_MS: i64 = 150;
 /// How recent that key must be, in milliseconds.
 const RECENT_KEY_MS: i64 = 400;
 /// The pause without keys before one counts, in milliseconds; so neither a held key nor repeated presses decide.
@@ -217,10 +219,10 @@ impl InputGuard {
         self.answer_key = self.key.filter(is_text);
     }
 
-    /// Returns whether no key came for a moment, so that another is not the same one held or pressed by habit.
+    /// Returns whether no key came for so long that another Esc is meant.
     pub(super) fn has_paused(&self) -> bool {
         match (self.now, self.key_at) {
-            (Some(now), Some(at)) => now.0 - at.0 >= CALL_DIALOG_DELAY_MS,
+            (Some(now), Some(at)) => now.0 - at.0 >= SECOND_ESCAPE_MS,
             _ => true,
         }
     }
