@@ -84,6 +84,7 @@ mod help;
 mod hit_areas;
 mod input_guard;
 mod key_dispatch;
+mod key_focus;
 mod keymap;
 mod labels;
 mod linear_view;

@@ -66,8 +66,10 @@ impl CommandTarget for Screen {
         if !self.tabs.plan.view.compare_with_review(found.review, texts) {
             return self.show_toast("The plan has not changed since.");
         }
+        let change = self.tabs.plan.view.nearest_change(found.line, texts);
         self.show_tab(TabKind::Plan);
-        if let Some(line) = found.line {
+        if let Some(line) = change {
+            self.tabs.plan.view.select_line(line);
             self.tabs.plan.page.scroll_to(ScrollTarget::Line(line));
         }
         Vec::new()

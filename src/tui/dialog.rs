@@ -447,6 +447,7 @@ impl ChoiceDialog {
         let is_gap = |line: &DialogLine| matches!(line.kind, DialogLineKind::Gap);
         self.body
             .dedup_by(|line, before| is_gap(line) && is_gap(before));
+        self.body.pop_if(|line| is_gap(line));
         self
     }
 

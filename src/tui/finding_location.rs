@@ -19,15 +19,17 @@ pub fn locate_open_findings<'a>(
     let findings = state.findings.all().iter();
     findings
         .filter(|finding| finding.status == FindingStatus::Open)
-        .map(|finding| {
-            let by_block = match finding.record.block {
-                Some(BlockLabel::Step(n)) => locate_remark(&format!("step {n}"), &lines),
-                Some(BlockLabel::Introduction | BlockLabel::Heading(_)) | None => None,
-            };
-            let line = by_block.or_else(|| locate_remark(&finding.remark.text, &lines));
-            (finding, line)
-        })
+        .map(|finding| (finding, locate_finding(finding, &lines)))
         .collect()
+}
+
+/// Returns the line that a finding is about, from 0; `None` if it is unclear.
+pub fn locate_finding(finding: &Finding, lines: &[&str]) -> Option<usize> {
+    let by_block = match finding.record.block {
+        Some(BlockLabel::Step(n)) => locate_remark(&format!("step {n}"), lines),
+        Some(BlockLabel::Introduction | BlockLabel::Heading(_)) | None => None,
+    };
+    by_block.or_else(|| locate_remark(&finding.remark.text, lines))
 }
 
 /// Returns the line that a remark is about.

@@ -54,6 +54,8 @@ pub(super) struct InputGuard {
     answer_key: Option<KeyCode>,
     /// The end of the usage limit whose dialog the user has reduced to a line.
     put_aside: Option<UnixMillis>,
+    /// Letters that came before the dialog could be read.
+    early_letters: String,
     /// Whether the next dialog takes the keys from the composer.
     takes_keys: bool,
     /// Whether a key failed to open the composer; the keys typed after it are then meant as text.
@@ -200,17 +202,38 @@ impl InputGuard {
 
     /// Returns whether a key that comes now belongs to text that was meant for the composer.
     fn is_refused_text_key(&mut self) -> bool {
-        self.is_refused_text = self.is_refused_text
-            && match (self.now, self.key_at) {
-                (Some(now), Some(key)) => now.0 - key.0 <= RECENT_KEY_MS,
-                _ => false,
-            };
+        self.is_refused_text &= self.is_just_after_key();
         self.is_refused_text
     }
 
     /// Records a key, after it was handled.
     pub(super) fn on_key(&mut self, key: KeyEvent) {
         (self.key_at, self.key) = (self.now, Some(key.code));
+    }
+
+    /// Adds a letter to those that just came before the dialog could be read, and returns them all. If the letter is meant
+    /// for what the dialog shows, they are forgotten and it returns `None`.
+    pub(super) fn add_early_letter(&mut self, letter: char, is_meant: bool) -> Option<String> {
+        let is_first = !self.is_just_after_key();
+        self.early_letters.retain(|_| !is_first && !is_meant);
+        if is_meant {
+            return None;
+        }
+        self.early_letters.push(letter);
+        Some(self.early_letters.clone())
+    }
+
+    /// Forgets the letters that came before the dialog could be read: they are written in the composer.
+    pub(super) fn clear_early_letters(&mut self) {
+        self.early_letters.clear();
+    }
+
+    /// Returns whether the last key was only a moment ago.
+    fn is_just_after_key(&self) -> bool {
+        match (self.now, self.key_at) {
+            (Some(now), Some(key)) => now.0 - key.0 <= RECENT_KEY_MS,
+            _ => false,
+        }
     }
 
     /// Notes that the composer got the keys back.
@@ -229,10 +252,7 @@ impl InputGuard {
 
     /// Returns whether a key only repeats the one that answered a dialog.
     pub(super) fn is_repeated_answer(&mut self, key: KeyEvent) -> bool {
-        let is_recent = match (self.now, self.key_at) {
-            (Some(now), Some(at)) => now.0 - at.0 <= RECENT_KEY_MS,
-            _ => false,
-        };
+        let is_recent = self.is_just_after_key();
         self.answer_key
             .take_if(|code| !is_recent || *code != key.code);
         self.answer_key.is_some()
@@ -270,8 +290,9 @@ impl DialogPane {
     pub fn note_dialog_drawn(&mut self, sheet: &ChoiceDialog) {
         self.drawn = Some(sheet.id.clone());
         if self.is_user_dialog(sheet) {
-            // What it covers takes no key that was meant for it.
+            // What it covers takes no key that was meant for it, typed slowly either.
             self.guard.clear_dialog();
+            self.guard.takes_keys = true;
         } else {
             self.guard.note_dialog(&sheet.id);
         }

@@ -194,7 +194,11 @@ impl Screen {
         self.is_read_only().then(|| vec![Action::CloseView])
     }
 
-    fn on_composer_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+    pub(super) fn on_composer_key(
+        &mut self,
+        key: KeyEvent,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
         let n_shown = self.hit_areas.completion.len();
         if self.composer.on_completion_key(key, n_shown) {
             return Vec::new();
@@ -230,10 +234,13 @@ impl Screen {
             ComposerKeyResult::Submit if self.has_new_addressee(state) => {
                 // The user is told the new one, so the next Enter means it.
                 self.composer.written_for = None;
-                let now = self.describe_enter(state);
-                self.show_toast(&format!(
-                    "Not sent: the turn has changed. Enter again: {now}"
-                ))
+                let enter = self.describe_enter(state);
+                let then = if state.is_none_or(|state| state.phase.is_final()) {
+                    "The run has ended. Enter again makes this the goal of a new run".to_owned()
+                } else {
+                    format!("The turn has changed. Enter again: {enter}")
+                };
+                self.show_toast(&format!("Not sent. {then}"))
             }
             ComposerKeyResult::Submit => match self.submit_composer(state) {
                 SubmitOutcome::Done(actions) => {
@@ -264,6 +271,10 @@ impl Screen {
     /// Enter in an empty composer goes to the dialog, or carries out its choice if that is harmless.
     fn on_enter_in_empty_composer(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(sheet) = self.pending_dialog(state) else {
+            let has_ended = state.is_some_and(|state| state.phase.is_final());
+            if has_ended && !self.is_read_only() {
+                return self.show_toast("Write the next goal, then press Enter");
+            }
             return Vec::new();
         };
         if let Some(ComposerDraft::Note | ComposerDraft::Line) = self.composer.draft {
@@ -325,6 +336,9 @@ impl Screen {
                     return Vec::new();
                 }
                 KeyCode::Char(c) if key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE => {
+                    if let Some(actions) = self.begin_reply(key, &sheet, state) {
+                        return actions;
+                    }
                     let c = c.to_ascii_lowercase();
                     let is_seen = self.dialogs.is_dialog_ready(&sheet);
                     let at = sheet.choices.iter().position(|choice| choice.key == c);
@@ -358,6 +372,9 @@ impl Screen {
         }
         if key.code == KeyCode::Esc && self.may_escape_turn(state) {
             return self.show_toast_with_keys(&self.escape_note());
+        }
+        if key.code == KeyCode::Esc && self.pending_dialog(state).is_some() && self.takes_reply() {
+            return self.leave_reply();
         }
         if key.code == KeyCode::Char('/') {
             return self.begin_slash_command(state);

@@ -92,10 +92,12 @@ impl Screen {
             ..ScreenHitAreas::default()
         };
         self.tabs.view.side_area = None;
-        self.tabs.chat.transcript.is_question_below = put_aside.is_none()
-            && sheet
-                .as_ref()
-                .is_some_and(|sheet| sheet.origin == DialogOrigin::Run);
+        let is_of_run = |sheet: &ChoiceDialog| sheet.origin == DialogOrigin::Run;
+        let is_below = put_aside.is_none() && sheet.as_ref().is_some_and(is_of_run);
+        let body = sheet.iter().flat_map(|sheet| &sheet.body);
+        let is_in_dialog = |line: &str| body.clone().any(|said| said.text == line);
+        let transcript = &mut self.tabs.chat.transcript;
+        transcript.set_question_below(is_below, is_in_dialog);
         self.show_steps(state);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
@@ -245,7 +247,7 @@ impl Screen {
         let open = command_table::open_question(state);
         let is_told = match open {
             // Something else may have been said since the review.
-            Some(QuestionKind::Arbitration { .. }) => sheet
+            Some(QuestionKind::Arbitration { .. } | QuestionKind::TestsFailed { .. }) => sheet
                 .texts_of_tab(TabKind::Chat)
                 .filter(|text| !text.starts_with('…'))
                 .all(|text| self.tabs.chat.transcript.ends_with_text(text)),

@@ -22,7 +22,7 @@ use super::theme::{self, Surface};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
 use crate::domain::ids::UnixMillis;
-use crate::domain::plan_execution::StepRecord;
+use crate::domain::plan_execution::{CommitSize, StepOutcome, StepRecord};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::text::pluralize;
@@ -311,10 +311,27 @@ fn files_section(state: &RunState, columns: usize, n_entries: usize) -> Option<S
     }
     Some(SidebarSection {
         title: "Changed",
-        meta: pluralize(paths.len(), "file"),
+        meta: match committed_lines(state) {
+            Some((added, removed)) => {
+                format!("{} · +{added} −{removed}", pluralize(paths.len(), "file"))
+            }
+            None => pluralize(paths.len(), "file"),
+        },
         lines,
         opens: Some(ScreenCommand::Diff(DiffScope::All)),
     })
+}
+
+/// Returns how many lines the commits of all steps add and remove; `None` unless each of them was counted.
+fn committed_lines(state: &RunState) -> Option<(u32, u32)> {
+    let sizes = state.ended_steps().filter_map(|step| match step.outcome {
+        StepOutcome::Committed { size, .. } => Some(size),
+        StepOutcome::Uncommitted { .. } => Some(None),
+        StepOutcome::NoChange => None,
+    });
+    let sizes: Vec<CommitSize> = sizes.collect::<Option<_>>()?;
+    let added = sizes.iter().map(|size| size.added).sum();
+    Some((added, sizes.iter().map(|size| size.removed).sum()))
 }
 
 fn more_line(n: usize) -> Line<'static> {

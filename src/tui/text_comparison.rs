@@ -203,6 +203,20 @@ fn pair_lines<'a>(old: &'a str, new: &'a str) -> Vec<ComparisonRow<'a>> {
     rows
 }
 
+/// Returns the lines of the new text, from 0, that differ from the old one; for removed lines, the one behind them.
+pub fn changed_lines(old: &str, new: &str) -> Vec<usize> {
+    let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let last = after.len().saturating_sub(1);
+    let diff = TextDiff::from_slices(&before, &after);
+    let changes = diff.ops().iter();
+    let changes = changes.filter(|op| !matches!(op, DiffOp::Equal { .. }));
+    let lines = changes.flat_map(|op| {
+        let lines = op.new_range();
+        lines.start..lines.end.max(lines.start + 1)
+    });
+    lines.map(|line| line.min(last)).collect()
+}
+
 /// Returns the row that stands for unchanged lines.
 fn unchanged_lines_row(n: usize, columns: usize) -> Line<'static> {
     let text = format!(" ⋯ {}", pluralize(n, "unchanged line"));
@@ -387,6 +401,14 @@ mod tests {
             40,
             "--- old\n+++ new\n  1 + b",
         );
+    }
+
+    #[test]
+    fn the_lines_that_differ_are_found() {
+        assert_eq!(changed_lines("a\nb\nc\n", "a\nB\nc\nd\n"), [1, 3]);
+        assert_eq!(changed_lines("a\nb\nc\n", "a\nc\n"), [1]);
+        assert_eq!(changed_lines("a\nb\n", "a\n"), [0]);
+        assert_eq!(changed_lines("a\n", "a\n"), [0_usize; 0]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Finds the thread that a command is about, and what is to be done with it. Drawing threads is the work of the tabs.
 
 use super::document_texts::DisplayDocuments;
+use super::finding_location::locate_finding;
 use crate::domain::event::Event;
 use crate::domain::plan_thread::{PlanThread, UserNote};
 use crate::domain::review;
@@ -60,7 +61,7 @@ pub fn close_thread(
 pub struct PlanComparison {
     /// The review whose plan is the earlier one; 0 for the first plan.
     pub review: u32,
-    /// The line now, from 0.
+    /// Its line now, from 0; `None` if it is unclear.
     pub line: Option<usize>,
 }
 
@@ -74,16 +75,17 @@ pub fn find_comparison(
     let finding = place
         .and_then(|place| place.finding)
         .filter(|_| n.is_none());
+    let lines = texts.plan_lines();
     let mut findings = state.findings.all().iter();
     if let Some(finding) = findings.find(|found| Some(found.remark.n) == finding) {
         return Some(PlanComparison {
             review: finding.raised_in,
-            line: None,
+            line: locate_finding(finding, &lines),
         });
     }
     let thread = find_thread(n, place, state)?;
     Some(PlanComparison {
         review: thread.opened_in,
-        line: thread.find_line(&texts.plan_lines()),
+        line: thread.find_line(&lines),
     })
 }

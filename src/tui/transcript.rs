@@ -105,8 +105,8 @@ pub struct ChatTranscript {
     /// The scroll position of the last frame; `wide` is its width.
     visible_scroll: TranscriptScrollPosition,
     wide: Option<TranscriptColumns>,
-    /// Whether a dialog below shows the open question.
-    pub is_question_below: bool,
+    /// Whether the last question that has a block is open.
+    has_open_question: bool,
 }
 
 /// A visible row of the transcript.
@@ -151,7 +151,7 @@ impl Default for ChatTranscript {
             visible_blocks: Vec::new(),
             visible_scroll: TranscriptScrollPosition::default(),
             wide: None,
-            is_question_below: false,
+            has_open_question: false,
         }
     }
 }
@@ -192,8 +192,8 @@ impl ChatTranscript {
                 answer: QuestionAnswer::Execute,
                 ..
             } => {
-                self.hide_last_question();
                 self.append_event(event);
+                self.hide_last_question();
             }
             Event::StepRecorded { step, .. } => self.end_step(*step, event),
             Event::ApprovalDecided {
@@ -490,11 +490,10 @@ impl ChatTranscript {
     /// Returns the visible rows; lays out nothing else.
     pub fn visible_rows(&mut self, wide: TranscriptColumns, rows: usize) -> Vec<TranscriptRow> {
         self.fit_run_summary(rows);
-        let n_shown = self.blocks.len() - usize::from(self.hides_last_block());
         let (first, folding) = (self.first, self.thinking);
         let mut scroll = std::mem::take(&mut self.scroll);
         let mut window = transcript_scroll::ScrollWindow {
-            n_blocks: n_shown,
+            n_blocks: self.blocks.len(),
             first,
             rows,
             height: |at: usize| {
@@ -514,8 +513,8 @@ impl ChatTranscript {
         let mut shown = Vec::with_capacity(rows);
         self.visible_blocks.clear();
         let mut skip = skip;
-        let from = from.min(n_shown);
-        for (number, block) in (first + from..).zip(self.blocks.range_mut(from..n_shown)) {
+        let from = from.min(self.blocks.len());
+        for (number, block) in (first + from..).zip(self.blocks.range_mut(from..)) {
             let left = rows - shown.len();
             if left == 0 {
                 break;

@@ -1,4 +1,4 @@
-//! Commands that only change the view: tabs, scrolling, selection, diffs, plan notes, child sessions; and who has the keys.
+//! Commands that only change the view: tabs, scrolling, selection, diffs, plan notes, child sessions.
 //!
 //! Only adding and removing plan notes produces events.
 
@@ -6,8 +6,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::action::Action;
 use super::command_table::CommandTarget;
-use super::composer_pane::KeyClaim;
-use super::dialog::{ChoiceDialog, ComposerDraft, EmptyComposerEnter};
+use super::dialog::ComposerDraft;
 use super::diff_view::{DiffAction, DiffView};
 use super::document_texts::DisplayDocuments;
 use super::keymap::ComposerFocus;
@@ -21,7 +20,6 @@ use super::{Screen, ScreenSettings, thread_choice};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::phase::Phase;
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::run::{RunState, notes_blocker};
@@ -42,66 +40,6 @@ impl ScreenSettings {
             empty_note: "",
             has_keys: true,
             takes_letters: true,
-        }
-    }
-}
-
-/// Who has the keys.
-impl Screen {
-    /// Decides for a frame who gets the keys: a dialog, a tab or the result that comes to the front with it; else the
-    /// composer, unless the user left it.
-    pub(super) fn settle_focus(&mut self, sheet: Option<&ChoiceDialog>, state: Option<&RunState>) {
-        let claim = self.key_claim(sheet, state);
-        let is_lost = self.composer.yield_focus(claim);
-        if is_lost || sheet.is_none() {
-            self.dialogs.guard.set_keys_taken(sheet.is_some());
-        }
-        self.return_focus(sheet, state);
-    }
-
-    /// Gives the keys back to the composer if nothing claims them any more.
-    pub(super) fn return_focus(&mut self, sheet: Option<&ChoiceDialog>, state: Option<&RunState>) {
-        let takes_texts = |state: &RunState| {
-            state.phase == Phase::RefineGoal || state.running.is_some() || state.busy.is_some()
-        };
-        let is_held = self.composer.is_left
-            || self.is_read_only()
-            || self.overlays.covers_tab()
-            || self.overlays.palette.is_some()
-            || self.overlays.search.is_some()
-            || self.open_child_session().is_some()
-            || !state.is_none_or(takes_texts);
-        let is_free = match self.key_claim(sheet, state) {
-            None => true,
-            Some(KeyClaim::Talk(_)) => self.composer.is_lent,
-            Some(_) => false,
-        };
-        if self.composer.focus == ComposerFocus::Unfocused && !is_held && is_free {
-            self.composer.focus = ComposerFocus::Focused;
-            self.composer.is_lent = false;
-            self.dialogs.guard.note_keys_returned();
-        }
-    }
-
-    /// Returns what needs the keys more than an empty composer.
-    fn key_claim(
-        &self,
-        sheet: Option<&ChoiceDialog>,
-        state: Option<&RunState>,
-    ) -> Option<KeyClaim> {
-        let tab = self.tabs.view.focused();
-        match sheet {
-            Some(sheet)
-                if tab == TabKind::Chat
-                    && sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutAndLeaves =>
-            {
-                Some(KeyClaim::Talk(sheet.id.clone()))
-            }
-            Some(sheet) => Some(KeyClaim::Dialog(sheet.id.clone())),
-            None if tab != TabKind::Chat => Some(KeyClaim::Tab(tab)),
-            None => state
-                .is_some_and(|state| state.phase.is_final())
-                .then_some(KeyClaim::Result),
         }
     }
 }

@@ -69,9 +69,10 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         .with_field("Access  ", describe_mode(state.mode), theme::PLAIN);
     sheet = add_dirty_files(sheet, terms);
     sheet = add_waivers(sheet, terms, state);
-    // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
-    sheet = add_findings(sheet.with_gap(), state);
-    sheet = add_steps(sheet, terms, state);
+    // Steps and findings come last: where the window is small they are cut, the findings first, which the chat counts right
+    // above; a key shows them in full.
+    sheet = add_steps(sheet.with_gap(), terms, state);
+    sheet = add_findings(sheet, state);
     // The label of this choice is cut where the window is narrow.
     if let Some(other) = &terms.other_test {
         sheet = sheet.with_full_text_line(&describe_other_test(other));
@@ -230,6 +231,9 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
         if findings.is_empty() {
             continue;
         }
+        if sheet.body.len() == n_before {
+            sheet = sheet.with_gap();
+        }
         let are_told_last = findings
             .iter()
             .all(|finding| state.findings.is_in_last_review(finding));
@@ -247,10 +251,7 @@ fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
             sheet.with_text(&text, theme::PLAIN)
         };
     }
-    if sheet.body.len() == n_before {
-        return sheet;
-    }
-    sheet.with_gap()
+    sheet
 }
 
 /// Returns a label, and where the commits go.

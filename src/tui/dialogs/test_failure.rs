@@ -5,6 +5,7 @@ use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::failure_excerpt::failure_excerpt;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::theme;
 
 /// How many lines of the output the dialog shows.
@@ -19,7 +20,11 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
         Some(_) => format!("Step {step}: tests fail as they did before step 1"),
         None => format!("Step {step}: tests still fail"),
     };
-    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(found, theme::BAD);
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text_of_tabs(
+        &[TabKind::Chat],
+        found,
+        theme::BAD,
+    );
     if let Some(receipt) = receipt {
         sheet = sheet
             .with_text(&format!("$ {}", receipt.command), theme::CODE)

@@ -4,7 +4,7 @@ use super::{DialogContext, confirmations, question_dialog_id};
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
-use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
+use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
 use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
@@ -58,12 +58,19 @@ pub(super) fn build_dialog(
         _ => {}
     }
     let queued = state.queued_messages_for(&order.turn);
-    for kept in queued.filter(|_| !order.purpose.is_isolated()) {
-        let said = match kept.to {
-            Some(to) => format!("You said to the {}: {}", to.name(), kept.text),
-            None => format!("You say: {}", kept.text),
+    let queued: Vec<_> = queued
+        .filter(|_| !order.purpose.is_isolated())
+        .map(|kept| kept.to)
+        .collect();
+    for to in [None, Some(Role::Planner), Some(Role::Reviewer)] {
+        // The chat has the texts.
+        let of_whom = to.map_or(String::new(), |to| format!(" to the {}", to.name()));
+        let text = match queued.iter().filter(|one| **one == to).count() {
+            0 => continue,
+            1 => format!("With your message{of_whom}"),
+            n => format!("With your {n} messages{of_whom}"),
         };
-        sheet = sheet.with_text(&said, theme::YOU);
+        sheet = sheet.with_text(&text, theme::YOU);
     }
     let release = ChoiceAction::Act(vec![Action::Event(Event::TurnSendConfirmed)]);
     let release = if known.confirm_enter {

@@ -49,9 +49,10 @@ fn draw_waiting_dialog(sheet: &ChoiceDialog, frame: &mut Frame, area: &mut Rect,
         (sheet.clone(), hint.as_str())
     };
     let sheet = sheet.without_choices();
-    let wanted = sheet.preferred_rows(usize::from(area.width));
+    let margin = gutter(area.width);
+    let wanted = sheet.preferred_rows(usize::from(area.width - 2 * margin));
     let most = usize::from(area.height / 3);
-    let area = split_bottom(area, wanted.min(most));
+    let area = inset(split_bottom(area, wanted.min(most)), margin);
     let _no_choice = sheet.draw(frame, area, DialogFocus::Nobody, enter, back);
 }
 

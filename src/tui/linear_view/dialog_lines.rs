@@ -9,6 +9,7 @@ use crate::tui::Screen;
 use crate::tui::composer_target::{self, ComposerTarget};
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::dialogs::approval_dialog;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::theme;
 
 impl Screen {
@@ -41,6 +42,8 @@ impl Screen {
                 // A part of a text would say something else, so it is printed whole or not at all.
                 let is_known = !is_call && body.iter().all(|line| self.linear.is_recent(line));
                 let body = if is_known { &[] } else { body };
+                let told = self.told_lines(&sheet);
+                let body = body.iter().filter(|line| !told.contains(line));
                 lines.extend(title.iter().chain(body).cloned());
                 lines.extend(numbered(&now.choices));
             }
@@ -63,6 +66,17 @@ impl Screen {
         let is_new = self.linear.asked != asked;
         self.linear.asked = asked;
         is_new
+    }
+
+    /// Returns the lines of a dialog that were just printed as news: all that the chat has, or the first of them.
+    fn told_lines(&self, sheet: &ChoiceDialog) -> Vec<String> {
+        let lines = sheet.texts_of_tab(TabKind::Chat).map(without_signs);
+        let mut lines: Vec<String> = lines.collect();
+        if !lines.iter().all(|line| self.linear.is_recent(line)) {
+            lines.truncate(1);
+        }
+        lines.retain(|line| self.linear.is_recent(line));
+        lines
     }
 
     /// Returns whether a number chooses from the choices that were printed.

@@ -27,7 +27,6 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::review;
 use crate::domain::run::RunState;
-use crate::tui::clickable_keys::mark_hint;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
@@ -251,9 +250,7 @@ fn selected_actions(
     selection: &FindingSelection,
     context: &TabContext<'_>,
 ) -> Option<CommentsEntry> {
-    let state = context
-        .state
-        .filter(|_| context.has_keys && context.takes_letters)?;
+    let state = context.state?;
     let mark = selection.selected_mark()?;
     let does: &[(&str, &str)] = match mark {
         ScrollTarget::Finding(n) if state.findings.open().any(|one| one.remark.n == n) => &[
@@ -272,12 +269,9 @@ fn selected_actions(
         ],
         _ => return None,
     };
-    let mut parts = Vec::new();
-    for (action, what) in does {
-        let gap = if parts.is_empty() { "" } else { "   " };
-        parts.push((gap.to_owned(), theme::PLAIN));
-        parts.push((context.key(action), mark_hint(theme::KEY)));
-        parts.push((format!(" {what}"), mark_hint(theme::QUIET)));
+    let parts = context.action_spans(does);
+    if parts.is_empty() {
+        return None;
     }
     let lead = match mark {
         ScrollTarget::Finding(_) => FINDING_INDENT,

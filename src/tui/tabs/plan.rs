@@ -20,7 +20,7 @@ use crate::domain::findings::{Finding, FindingSeverity};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan::{self, proof_lines};
 use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
-use crate::domain::run::RunState;
+use crate::domain::run::{RunState, notes_blocker};
 use crate::text::{count_changed_lines, front_matter};
 use crate::tui::clickable_keys;
 use crate::tui::document_texts::PlanVersion;
@@ -89,11 +89,11 @@ fn draw(
     let at_work = state.and_then(|state| step_folding::current_step(&marks, state));
     let folds = reading.is_folded() && at_work.is_some() && !page.is_searching();
     let n_rows = folds.then_some(usize::from(area.height));
-    (&marks, &remarks, n_rows).hash(&mut hasher);
+    let picked = SelectedLine::new(reading.selected_line(), &remarks, context);
+    (&marks, &remarks, n_rows, &picked).hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
         let open = keymap.key_label("open", ComposerFocus::Unfocused);
-        let picked = (reading.selected_line(), n_rows);
-        let mut content = lay_out(text, &marks, &remarks, picked.0, picked.1, columns, &open);
+        let mut content = lay_out(text, &marks, &remarks, &picked, n_rows, columns, &open);
         add_version(&mut content, texts.plan_version(), columns);
         content
     });
@@ -208,6 +208,34 @@ impl LineRemark {
     }
 }
 
+/// The selected line of the plan, and what can be done with it.
+#[derive(Debug, Hash)]
+struct SelectedLine {
+    /// The line, from 0.
+    at: Option<usize>,
+    /// The actions, with their keys.
+    actions: Vec<(String, Style)>,
+}
+
+impl SelectedLine {
+    fn new(at: Option<usize>, remarks: &[LineRemark], context: &TabContext<'_>) -> Self {
+        let takes_notes = context
+            .state
+            .is_some_and(|state| notes_blocker(state).is_none());
+        let mut actions = Vec::new();
+        if takes_notes {
+            actions.extend([("note", "note"), ("rewrite", "rewrite")]);
+        }
+        if remarks.iter().any(|remark| remark.line == at) {
+            actions.push(("jump", "to its comment"));
+        }
+        Self {
+            at,
+            actions: context.action_spans(&actions),
+        }
+    }
+}
+
 fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
     let Some(state) = state else {
         return Vec::new();
@@ -283,7 +311,7 @@ fn lay_out(
     text: &str,
     marks: &[step_marks::PlanStepMark],
     remarks: &[LineRemark],
-    picked: Option<usize>,
+    picked: &SelectedLine,
     n_rows: Option<usize>,
     columns: usize,
     open: &str,
@@ -305,7 +333,7 @@ fn lay_out(
     for (n, part) in parts.into_iter().enumerate() {
         if let Some(fold) = folds.next_if(|fold| fold.parts.start == n) {
             below = fold.parts.end;
-            let is_picked = picked.is_some_and(|at| fold.lines.contains(&at));
+            let is_picked = picked.at.is_some_and(|at| fold.lines.contains(&at));
             for mark in [
                 ScrollTarget::Folded(part.line),
                 ScrollTarget::Line(part.line),
@@ -336,7 +364,7 @@ fn plan_parts(
     text: &str,
     marks: &[step_marks::PlanStepMark],
     remarks: &[LineRemark],
-    picked: Option<usize>,
+    picked: &SelectedLine,
     columns: usize,
 ) -> Vec<PlanPart> {
     // Reviews count the lines of the whole file, front matter included.
@@ -395,10 +423,17 @@ fn plan_parts(
         }
         part.layout
             .lines
-            .extend(add_gutter(lines, picked == Some(at)));
+            .extend(add_gutter(lines, picked.at == Some(at)));
         for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
             part.has_remarks = true;
             add_remark(&mut part.layout, remark, columns, "    ");
+        }
+        if picked.at == Some(at) && !picked.actions.is_empty() {
+            let spans = picked.actions.iter();
+            let spans = spans.map(|(text, style)| Span::styled(text.clone(), *style));
+            let row: Vec<Span<'_>> = std::iter::once(Span::raw("    ")).chain(spans).collect();
+            let rows = wrap_spans(&row, columns, 4);
+            part.layout.lines.extend(add_gutter(rows, false));
         }
         parts.push(part);
     }

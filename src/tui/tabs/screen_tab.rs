@@ -4,17 +4,20 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, UnixMillis};
 use crate::domain::plan_thread::UserNote;
 use crate::domain::run::RunState;
+use crate::tui::clickable_keys::mark_hint;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::labels::LocalClock;
 use crate::tui::scroll_view::{ScrollTarget, ScrollView};
 use crate::tui::searchable_view::SearchableView;
+use crate::tui::theme;
 use crate::tui::truncated_call::TruncatedToolCall;
 use crate::tui::view_moves::{ScrollMove, SelectionMove};
 
@@ -46,6 +49,20 @@ impl<'a> TabContext<'a> {
     /// Returns the key of an action outside the composer.
     pub fn key(&self, action: &str) -> String {
         self.keymap.key_label(action, ComposerFocus::Unfocused)
+    }
+
+    /// Names actions with their keys, for a row below the selected entry; nothing while letters are no commands here.
+    pub fn action_spans(&self, actions: &[(&str, &str)]) -> Vec<(String, Style)> {
+        let mut spans = Vec::new();
+        let actions = actions.iter();
+        for (action, what) in actions.filter(|_| self.has_keys && self.takes_letters) {
+            if !spans.is_empty() {
+                spans.push(("   ".to_owned(), theme::PLAIN));
+            }
+            spans.push((self.key(action), mark_hint(theme::KEY)));
+            spans.push((format!(" {what}"), mark_hint(theme::QUIET)));
+        }
+        spans
     }
 
     /// Returns the keys to name on the page: none, if another pane has the keys.

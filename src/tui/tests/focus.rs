@@ -385,6 +385,59 @@ fn a_question_takes_nothing_from_who_writes_or_wants_to() {
 }
 
 #[test]
+fn a_letter_that_a_question_does_not_name_begins_a_text() {
+    let (mut screen, _) = working();
+    let asks = asking_for_a_call();
+    drawn(&mut screen, WIDE, Some(&asks));
+    screen.on_time(UnixMillis(NOW.0 + 60_000));
+    // E, S, U, D and P are commands elsewhere; Y and N are buttons here, and X stops the turn that runs.
+    let typed = press_at(&mut screen, WIDE, Some(&asks), &["Use the pad"]);
+    assert!(typed.is_empty(), "{typed:?}");
+    assert_eq!(text(&screen), "Use the pad");
+    // Left empty again, the question has the keys.
+    press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
+    let stopped = press_at(&mut screen, WIDE, Some(&asks), &["x"]);
+    assert!(!stopped.is_empty() && text(&screen).is_empty());
+    let answer = press_at(&mut screen, WIDE, Some(&asks), &["y"]);
+    assert!(!answer.is_empty() && text(&screen).is_empty());
+    // Signs and numbers stay keys.
+    press_at(&mut screen, WIDE, Some(&asks), &["2"]);
+    assert_eq!(screen.tabs.view.focused(), TabKind::Plan);
+    // In another tab letters are its keys.
+    press_at(&mut screen, WIDE, Some(&asks), &["d"]);
+    assert!(screen.overlays.diff.is_some() && text(&screen).is_empty());
+}
+
+#[test]
+fn escape_at_a_question_makes_letters_commands() {
+    let (mut screen, _) = working();
+    let asks = asking_for_a_call();
+    drawn(&mut screen, WIDE, Some(&asks));
+    screen.on_time(UnixMillis(NOW.0 + 60_000));
+    press_at(&mut screen, WIDE, Some(&asks), &["<esc>"]);
+    let note = "Letters are commands now, I to write a text";
+    assert_eq!(screen.toast.text.as_deref(), Some(note));
+    press_at(&mut screen, WIDE, Some(&asks), &["d"]);
+    assert!(screen.overlays.diff.is_some() && text(&screen).is_empty());
+    press_at(&mut screen, WIDE, Some(&asks), &["<esc>", "i", "dear"]);
+    assert_eq!(text(&screen), "dear");
+}
+
+#[test]
+fn several_letters_before_a_question_can_have_been_read_are_a_text() {
+    let (mut screen, _) = working();
+    let asks = asking_for_a_call();
+    drawn(&mut screen, WIDE, Some(&asks));
+    screen.on_time(UnixMillis(NOW.0 + 200));
+    // Y and N are buttons, and a held key is no text.
+    let held = press_at(&mut screen, WIDE, Some(&asks), &["y", "y"]);
+    assert!(held.is_empty() && text(&screen).is_empty(), "{held:?}");
+    let typed = press_at(&mut screen, WIDE, Some(&asks), &["n"]);
+    assert!(typed.is_empty(), "{typed:?}");
+    assert_eq!(text(&screen), "yyn");
+}
+
+#[test]
 fn another_tab_has_the_keys_until_the_chat_is_shown_again() {
     let (mut screen, state) = working();
     press_at(&mut screen, WIDE, Some(&state), &["<tab>", "j", "j"]);

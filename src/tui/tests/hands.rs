@@ -137,7 +137,7 @@ fn a_text_whose_addressee_changed_is_sent_by_a_second_enter() {
     let mut screen = screen();
     check_on(&mut screen, Some(&working), &["keep it small"], "");
     let gated = question("gate");
-    let refused = "! Not sent: the turn has changed. Enter again: Add a message for the reviewer to this turn";
+    let refused = "! Not sent. The turn has changed. Enter again: Add a message for the reviewer to this turn";
     check_on(&mut screen, Some(&gated), &["<enter>"], refused);
     assert_eq!(screen.composer.editor.text(), "keep it small");
     assert_eq!(press(&mut screen, Some(&gated), &["<enter>"]).len(), 1);
@@ -529,7 +529,7 @@ fn what_nobody_can_take_now_goes_with_the_next_turn() {
     let word = serde_json::json!({ "text": "please use awk" });
     said.kept = vec![serde_json::from_value(word).unwrap()];
     let seen = drawn(&mut super::pictures::not_writing(), (120, 40), Some(&said));
-    assert!(seen.contains("You say: please use awk"), "{seen}");
+    assert!(seen.contains("With your message"), "{seen}");
 }
 
 #[test]

@@ -413,6 +413,7 @@ fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
     check("comments_threads", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["<"]);
     assert!(screen.tabs.plan.view.compared_version().is_some());
+    assert!(screen.tabs.plan.view.selected_line().is_some());
     press(&mut screen, Some(&state), &["3", ">"]);
     let line = screen.pointed_plan_line().map(|(line, _)| line);
     assert_eq!(line, Some(10));

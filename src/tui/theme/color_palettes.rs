@@ -103,8 +103,8 @@ const COLORLESS_PALETTE: ColorPalette = ColorPalette {
 /// All built-in themes; the first is the default.
 #[rustfmt::skip]
 pub const BUILT_IN_PALETTES: &[ColorPalette] = &[
-    // The sixteen colours are the user's own, but their grey is too dark in many palettes.
-    ColorPalette { name: Cow::Borrowed("terminal"), quiet: Color::Indexed(245), derives_surfaces: true, ..ANSI_PALETTE },
+    // The sixteen colours are the user's own, but their grey is too dark in many palettes, and their bright red is a red.
+    ColorPalette { name: Cow::Borrowed("terminal"), quiet: Color::Indexed(245), warning: Color::Indexed(166), derives_surfaces: true, ..ANSI_PALETTE },
     DARK_PALETTE,
     LIGHT_PALETTE,
     full_palette("catppuccin", [0x1e_1e_2e, 0xcd_d6_f4, 0x93_99_b2, 0xf9_e2_af, 0xfa_b3_87, 0x74_c7_ec, 0xa6_e3_a1, 0xf3_8b_a8, 0x94_e2_d5, 0x89_b4_fa, 0xcb_a6_f7],

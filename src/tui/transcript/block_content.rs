@@ -116,6 +116,29 @@ impl BlockContent {
 }
 
 impl BlockContent {
+    /// Returns whether it is a question of the run.
+    pub fn is_question(&self) -> bool {
+        matches!(
+            self,
+            Self::Fact {
+                tone: FactTone::Question,
+                ..
+            }
+        )
+    }
+
+    /// Returns the details of a failure.
+    pub fn failure_details(&self) -> Option<&str> {
+        match self {
+            Self::Fact {
+                tone: FactTone::Bad,
+                more,
+                ..
+            } if !more.is_empty() => Some(more),
+            _ => None,
+        }
+    }
+
     /// Returns all of its text, for the clipboard.
     pub fn to_text(&self) -> String {
         match self {

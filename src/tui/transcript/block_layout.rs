@@ -39,6 +39,8 @@ pub struct BlockLayoutOptions {
     pub is_named: bool,
     /// Whether its call stands below the row of an open fold.
     pub is_in_fold: bool,
+    /// Whether a dialog below says what failed.
+    pub is_failure_below: bool,
 }
 
 /// Whether a block has rows of its own.
@@ -388,6 +390,13 @@ fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
 /// How many lines of details a folded fact of a failure shows.
 const MAX_FAILURE_LINES: usize = 4;
 
+/// Returns the lines of a failure's details that are shown while they are folded.
+pub fn folded_failure(more: &str) -> String {
+    let output = more.lines().filter(|line| !line.trim().is_empty());
+    let output: Vec<&str> = output.collect();
+    failure_excerpt(&output.join("\n"), MAX_FAILURE_LINES)
+}
+
 /// Renders a fact and its details: folded, except the lines of a bad fact that say what failed.
 fn fact_with_detail_lines(
     text: &str,
@@ -414,10 +423,8 @@ fn fact_with_detail_lines(
             let output = more.lines();
             lines.extend(output.flat_map(|line| panel_lines(line, theme::QUIET, columns)));
         }
-        FoldState::Folded if tone == FactTone::Bad => {
-            let output = more.lines().filter(|line| !line.trim().is_empty());
-            let output: Vec<&str> = output.collect();
-            let excerpt = failure_excerpt(&output.join("\n"), MAX_FAILURE_LINES);
+        FoldState::Folded if tone == FactTone::Bad && !look.is_failure_below => {
+            let excerpt = folded_failure(more);
             let room = columns.saturating_sub(PANEL_INDENT + 2);
             let rows = excerpt.lines().map(|line| truncate_to_columns(line, room));
             lines.extend(rows.flat_map(|line| panel_lines(&line, theme::QUIET, columns)));

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use super::ChatTranscript;
 use super::block_content::{BlockContent, FactTone};
-use super::block_layout::{BlockVisibility, tone_sign};
+use super::block_layout::{BlockVisibility, folded_failure, tone_sign};
 use super::read_fold::{FoldState, ReadFold};
 use super::run_summary_card::{LOW_WINDOW_ROWS, ROWS_ABOVE_CARD, RunSummaryCard};
 use super::transcript_block::{BlockAuthor, PrintedPart, TranscriptBlock};
 use super::transcript_news::{TranscriptNews, block_news};
+use crate::domain::event::Event;
 use crate::domain::ids::RunId;
 use crate::tui::labels::LocalClock;
 
@@ -67,16 +68,8 @@ impl ChatTranscript {
     /// Hides the last question of the run: its answer says what it was. Until then it is seen where no dialog asks it, as
     /// on a read-only screen.
     pub(super) fn hide_last_question(&mut self) {
-        let is_question = |block: &&mut TranscriptBlock| {
-            matches!(
-                block.content,
-                BlockContent::Fact {
-                    tone: FactTone::Question,
-                    ..
-                }
-            )
-        };
-        if let Some(block) = self.blocks.iter_mut().rev().find(is_question) {
+        let mut blocks = self.blocks.iter_mut().rev();
+        if let Some(block) = blocks.find(|block| block.content.is_question()) {
             block.visibility = BlockVisibility::ShownElsewhere;
         }
     }
@@ -90,14 +83,38 @@ impl ChatTranscript {
         last.any(|block| block.content.to_text().contains(text))
     }
 
-    /// Returns whether the last block is a question that a dialog shows right below.
-    pub(super) fn hides_last_block(&self) -> bool {
-        let last = self.blocks.back().map(|block| &block.content);
-        let is_question = matches!(
-            last,
-            Some(BlockContent::Fact { tone: FactTone::Question, more, .. }) if more.is_empty()
-        );
-        self.is_question_below && is_question && self.scroll.follows_end()
+    /// Hides the open question while a dialog below asks it, and what failed if the dialog says that, too; shows both while
+    /// none does. `is_in_dialog` tells whether a line is in the dialog.
+    pub fn set_question_below(&mut self, is_below: bool, is_in_dialog: impl Fn(&str) -> bool) {
+        if !self.has_open_question {
+            return;
+        }
+        let Some(at) = self
+            .blocks
+            .iter()
+            .rposition(|block| block.content.is_question())
+        else {
+            return;
+        };
+        self.blocks[at].visibility = if is_below {
+            BlockVisibility::ShownElsewhere
+        } else {
+            BlockVisibility::Shown
+        };
+        if let Some(block) = at.checked_sub(1).and_then(|at| self.blocks.get_mut(at)) {
+            let failure = block.content.failure_details().map(folded_failure);
+            let is_said = |text: &String| text.lines().all(&is_in_dialog);
+            block.is_failure_below = is_below && failure.as_ref().is_some_and(is_said);
+        }
+    }
+
+    /// Shows the question that was open, and notes whether `event` asks one that has a block.
+    pub(super) fn end_question(&mut self, event: &Event, told: &[TranscriptBlock]) {
+        if let Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } = event {
+            self.set_question_below(false, |_| false);
+            let is_asked = matches!(event, Event::QuestionAsked { .. });
+            self.has_open_question = is_asked && !told.is_empty();
+        }
     }
 }
 

@@ -78,6 +78,8 @@ pub struct TranscriptBlock {
     /// Whether its author's name is above it.
     pub is_named: bool,
     pub visibility: BlockVisibility,
+    /// Whether a dialog below says what failed, so that the block does not.
+    pub is_failure_below: bool,
     /// The row of the fold of reads that it is the first of.
     pub reads: Option<ReadFold>,
     /// The CLI with its version: of a notice what it says, of a named block what is shown behind the name.
@@ -102,6 +104,7 @@ impl TranscriptBlock {
             seq: 0,
             is_named: false,
             visibility: BlockVisibility::default(),
+            is_failure_below: false,
             reads: None,
             cli: None,
             turn_usage: Vec::new(),
@@ -423,6 +426,7 @@ impl TranscriptBlock {
             folding: self.own_fold.unwrap_or(usual),
             is_named: self.is_named,
             is_in_fold: self.reads.is_some() || self.visibility == BlockVisibility::Unfolded,
+            is_failure_below: self.is_failure_below,
         }
     }
 

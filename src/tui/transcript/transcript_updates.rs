@@ -67,6 +67,7 @@ impl ChatTranscript {
             }
             _ => event_blocks::from_event(event),
         };
+        self.end_question(event, &told);
         let again = match event {
             Event::RunResumed { .. } => self.ends_with(&told),
             Event::QuestionAsked { .. } => {
@@ -109,14 +110,7 @@ impl ChatTranscript {
     fn repeats_question(&self, told: &[TranscriptBlock]) -> bool {
         let since = self.blocks.iter().rev();
         let mut since = since.take_while(|block| !block.author.is_agent());
-        let is_question = |block: &&TranscriptBlock| {
-            let tone = match &block.content {
-                BlockContent::Fact { tone, .. } => Some(*tone),
-                _ => None,
-            };
-            tone == Some(FactTone::Question)
-        };
-        let asked = since.find(is_question);
+        let asked = since.find(|block| block.content.is_question());
         asked.is_some_and(|asked| told.iter().any(|block| block.content == asked.content))
     }
 

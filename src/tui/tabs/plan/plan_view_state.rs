@@ -2,7 +2,7 @@
 
 use crate::text::front_matter;
 use crate::tui::document_texts::DisplayDocuments;
-use crate::tui::text_comparison::ComparisonForm;
+use crate::tui::text_comparison::{ComparisonForm, changed_lines};
 
 /// View state of the Plan tab.
 #[derive(Debug, Default)]
@@ -106,6 +106,18 @@ impl PlanViewState {
         self.against = of_review.or(first.map(|_| 0));
         self.selected = None;
         self.against.is_some()
+    }
+
+    /// Returns the line of the plan, from 0, at which it differs from the compared version: the one nearest to `line`, else
+    /// the first.
+    pub fn nearest_change(&self, line: Option<usize>, texts: &DisplayDocuments) -> Option<usize> {
+        let earlier = texts.plan_versions.get(self.against?)?;
+        let text = texts.plan.text.as_deref()?;
+        let n_front = first_body_line(text);
+        let now: Vec<&str> = text.lines().skip(n_front).collect();
+        let changed = changed_lines(&earlier.text, &now.join("\n"));
+        let changed = changed.into_iter().map(|at| at + n_front);
+        changed.min_by_key(|at| line.map_or(0, |line| at.abs_diff(line)))
     }
 
     /// Ends the comparison; returns whether there was one.
