@@ -4,6 +4,8 @@
 //!
 //! A flag is used only if a small program that is linked with it runs, because not every linker and C library supports
 //! them.
+//!
+//! In a debug build a test may ask the program to panic (`panics_on_request`), also where debug assertions are off.
 #![allow(
     clippy::print_stdout,
     reason = "this is how a build script speaks to cargo"
@@ -20,6 +22,11 @@ fn main() {
     println!("cargo:rerun-if-changed=start_order.ld");
     // A wrapper that puts another linker in place.
     println!("cargo:rerun-if-env-changed=LD_PRELOAD");
+    let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    println!("cargo:rustc-check-cfg=cfg(panics_on_request)");
+    if !is_release {
+        println!("cargo:rustc-cfg=panics_on_request");
+    }
     let is_linux = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
     // What is built for another machine cannot be tried here.
     let is_for_here = env::var_os("HOST") == env::var_os("TARGET");
@@ -28,7 +35,7 @@ fn main() {
     }
     let mut wanted = vec![PACKED.to_owned()];
     // In a debug build, which has five times as many functions, it would cost each link seconds.
-    if env::var("PROFILE").is_ok_and(|profile| profile == "release") {
+    if is_release {
         wanted.extend(start_order());
     }
     for flag in wanted.iter().filter(|flag| runs_with(flag) == Some(true)) {

@@ -6,7 +6,7 @@
 mod ascii_fallback;
 mod line_printer;
 mod nonblocking_writer;
-#[cfg(debug_assertions)]
+#[cfg(panics_on_request)]
 mod panic_injection;
 mod sgr16;
 mod terminal_restore;
@@ -315,7 +315,7 @@ impl TuiTerminal {
         let (begin, end) = self.frame_marks;
         self.pending.0.borrow_mut().extend_from_slice(begin);
         let is_new = self.diffs_frames && !self.inner.backend().knows_frame();
-        #[cfg(debug_assertions)]
+        #[cfg(panics_on_request)]
         panic_injection::panic_if_requested();
         let is_of_ascii = self.is_ascii_only;
         let drawn = self.inner.draw(|frame| {

@@ -67,6 +67,7 @@ impl CommandTarget for Screen {
             return self.show_toast("The plan has not changed since.");
         }
         let change = self.tabs.plan.view.nearest_change(found.line, texts);
+        let change = change.or(found.line);
         self.show_tab(TabKind::Plan);
         if let Some(line) = change {
             self.tabs.plan.view.select_line(line);

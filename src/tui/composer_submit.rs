@@ -333,6 +333,8 @@ impl Screen {
             self.draw_composer(frame, composer, state, sheet)
         };
         let foot = footer::draw(self, frame, foot, state, sheet, now);
+        let commands = foot.buttons.iter().map(|(_, command)| command.clone());
+        self.hit_areas.footer_commands = commands.collect();
         (self.hit_areas.buttons, self.hit_areas.need) = (foot.buttons, foot.need);
         let word = word.map(|place| (place, ScreenCommand::Show(TabKind::Chat)));
         self.hit_areas.buttons.extend(word);

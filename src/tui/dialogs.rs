@@ -223,7 +223,7 @@ fn question_dialog(
 }
 
 /// Returns the id of a question's dialog.
-fn question_dialog_id(id: u32) -> String {
+pub(super) fn question_dialog_id(id: u32) -> String {
     format!("question {id}")
 }
 

@@ -37,6 +37,8 @@ pub struct ScreenHitAreas {
     /// The recent runs on the welcome page, by index.
     pub runs: Vec<(Rect, usize)>,
     pub buttons: FooterButtons,
+    /// The commands whose keys the footer names.
+    pub footer_commands: Vec<ScreenCommand>,
     /// The key hints anywhere else.
     pub hints: KeyHintAreas,
     /// What the footer says of the present; a click goes to what waits for the user.

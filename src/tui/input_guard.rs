@@ -223,6 +223,11 @@ impl InputGuard {
         Some(self.early_letters.clone())
     }
 
+    /// Returns whether letters just came before the dialog could be read.
+    pub(super) fn has_early_letters(&self) -> bool {
+        self.is_just_after_key() && !self.early_letters.is_empty()
+    }
+
     /// Forgets the letters that came before the dialog could be read: they are written in the composer.
     pub(super) fn clear_early_letters(&mut self) {
         self.early_letters.clear();

@@ -86,11 +86,15 @@ impl Screen {
     ) -> Option<Vec<Action>> {
         let letter = plain_letter(key).filter(|_| self.takes_reply())?;
         let mut choices = sheet.choices.iter();
-        let is_answer = choices.any(|choice| choice.key == letter.to_ascii_lowercase());
+        // A dialog that is reduced to a line takes no answer.
+        let is_answer = choices.any(|choice| choice.key == letter.to_ascii_lowercase())
+            && !self.hit_areas.is_dialog_folded;
+        let is_early =
+            self.dialogs.is_dialog_guarded(sheet) || !self.dialogs.is_dialog_drawn(sheet);
         let is_meant = if is_answer {
-            !self.dialogs.is_dialog_guarded(sheet)
+            !is_early
         } else {
-            self.is_shown_key(key, state)
+            self.is_shown_key(key, state) && !(is_early && self.dialogs.guard.has_early_letters())
         };
         let text = self.dialogs.guard.add_early_letter(letter, is_meant)?;
         if is_answer && !is_several_letters(&text) {
@@ -133,14 +137,13 @@ impl Screen {
     fn is_shown_key(&self, key: KeyEvent, state: Option<&RunState>) -> bool {
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
         let areas = &self.hit_areas;
-        let mut buttons = areas.buttons.iter();
         let interrupts = command == Some(ScreenCommand::InterruptTurn)
             && is_command_available(&ScreenCommand::InterruptTurn, state, None);
         let writes = command == Some(ScreenCommand::FocusComposer);
         interrupts
             || writes
             || areas.hints.iter().any(|(_, shown)| shown.matches(&key))
-            || buttons.any(|(_, shown)| command.as_ref() == Some(shown))
+            || command.is_some_and(|command| areas.footer_commands.contains(&command))
     }
 }
 

@@ -13,7 +13,8 @@ use super::clickable_keys::{self};
 use super::dialog::dialog_size::{
     MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label, without_text_above,
 };
-use super::dialog::{ChoiceDialog, DialogFocus, DialogOrigin};
+use super::dialog::{ChoiceDialog, DialogFocus};
+use super::dialogs::question_dialog_id;
 use super::diff_view::draw_diff_panel;
 use super::hit_areas::ScreenHitAreas;
 use super::keymap::ComposerFocus;
@@ -74,6 +75,10 @@ impl Screen {
             }
             None => Rect::default(),
         };
+        let is_folded = put_aside.is_some()
+            || reads_on == TabReading::BesideDialog
+                && !is_question_in_title(state)
+                && sheet_area.height <= 2;
         // In a high window a blank row lies between the tab and what stands below it, and always below the card that ends a
         // run, which has the same ground.
         let ends_in_card = self.tabs.view.shown == TabKind::Chat
@@ -92,12 +97,7 @@ impl Screen {
             ..ScreenHitAreas::default()
         };
         self.tabs.view.side_area = None;
-        let is_of_run = |sheet: &ChoiceDialog| sheet.origin == DialogOrigin::Run;
-        let is_below = put_aside.is_none() && sheet.as_ref().is_some_and(is_of_run);
-        let body = sheet.iter().flat_map(|sheet| &sheet.body);
-        let is_in_dialog = |line: &str| body.clone().any(|said| said.text == line);
-        let transcript = &mut self.tabs.chat.transcript;
-        transcript.set_question_below(is_below, is_in_dialog);
+        self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area);
         self.show_steps(state);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
@@ -115,10 +115,6 @@ impl Screen {
         // Set again when the dialog is drawn below: only a dialog of this frame counts as read.
         self.dialogs.drawn = None;
         if let Some(sheet) = &sheet {
-            let is_folded = put_aside.is_some()
-                || reads_on == TabReading::BesideDialog
-                    && !is_question_in_title(state)
-                    && sheet_area.height <= 2;
             self.hit_areas.is_dialog_folded = is_folded && !sheet_area.is_empty();
             self.draw_dialog_or_line(frame, sheet_area, sheet, put_aside.as_deref());
         }
@@ -127,6 +123,22 @@ impl Screen {
         self.draw_sidebar(frame, sidebar, state, now);
         self.draw_frames(frame, sidebar);
         self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    /// Hides in the chat the question that the dialog below asks, and what failed if the whole dialog has room.
+    fn hide_asked_question(&mut self, sheet: Option<&ChoiceDialog>, area: Rect) {
+        let transcript = &mut self.tabs.chat.transcript;
+        let asked = transcript.open_question_id().map(question_dialog_id);
+        let sheet = sheet.filter(|sheet| !area.is_empty() && asked.as_ref() == Some(&sheet.id));
+        let columns = usize::from(area.width);
+        let is_whole =
+            |sheet: &&ChoiceDialog| sheet.preferred_rows(columns) <= usize::from(area.height);
+        let body = sheet
+            .filter(is_whole)
+            .into_iter()
+            .flat_map(|sheet| &sheet.body);
+        let is_in_dialog = |line: &str| body.clone().any(|said| said.text == line);
+        transcript.set_question_below(sheet.is_some(), is_in_dialog);
     }
 
     /// Tells the chat what its headings of steps show.

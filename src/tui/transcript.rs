@@ -105,8 +105,8 @@ pub struct ChatTranscript {
     /// The scroll position of the last frame; `wide` is its width.
     visible_scroll: TranscriptScrollPosition,
     wide: Option<TranscriptColumns>,
-    /// Whether the last question that has a block is open.
-    has_open_question: bool,
+    /// The open question, if it has a block.
+    open_question: Option<block_list::OpenQuestion>,
 }
 
 /// A visible row of the transcript.
@@ -151,7 +151,7 @@ impl Default for ChatTranscript {
             visible_blocks: Vec::new(),
             visible_scroll: TranscriptScrollPosition::default(),
             wide: None,
-            has_open_question: false,
+            open_question: None,
         }
     }
 }

@@ -40,6 +40,7 @@ impl ScreenSettings {
             empty_note: "",
             has_keys: true,
             takes_letters: true,
+            is_read_only: self.read_only.is_some(),
         }
     }
 }

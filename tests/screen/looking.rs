@@ -127,7 +127,8 @@ fn looking_writes_nothing_and_needs_no_right_to_write() {
 #[test]
 fn there_has_to_be_something_to_look_at() {
     let world = World::new();
-    let mut terminal = world.open(&["--view"]);
+    // It may end before anybody sees that it had the terminal.
+    let mut terminal = world.open_plain("", &["--view"]);
     assert_eq!(terminal.wait_for_end().code(), Some(1));
     assert!(terminal.text().contains("no run to view"));
     assert!(!world.repository().join(".agent-collab").exists());

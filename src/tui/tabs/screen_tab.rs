@@ -12,6 +12,7 @@ use crate::domain::ids::{DiscussionId, UnixMillis};
 use crate::domain::plan_thread::UserNote;
 use crate::domain::run::RunState;
 use crate::tui::clickable_keys::mark_hint;
+use crate::tui::command_table::changes_run;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::labels::LocalClock;
@@ -43,6 +44,8 @@ pub struct TabContext<'a> {
     pub has_keys: bool,
     /// Whether letters are commands, not a text in the composer.
     pub takes_letters: bool,
+    /// Whether the run is only looked at.
+    pub is_read_only: bool,
 }
 
 impl<'a> TabContext<'a> {
@@ -56,10 +59,17 @@ impl<'a> TabContext<'a> {
         let mut spans = Vec::new();
         let actions = actions.iter();
         for (action, what) in actions.filter(|_| self.has_keys && self.takes_letters) {
+            let found = self.keymap.action_key(action, ComposerFocus::Unfocused);
+            let Some((key, command)) = found else {
+                continue;
+            };
+            if self.is_read_only && changes_run(&command) {
+                continue;
+            }
             if !spans.is_empty() {
                 spans.push(("   ".to_owned(), theme::PLAIN));
             }
-            spans.push((self.key(action), mark_hint(theme::KEY)));
+            spans.push((key, mark_hint(theme::KEY)));
             spans.push((format!(" {what}"), mark_hint(theme::QUIET)));
         }
         spans

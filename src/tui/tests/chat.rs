@@ -5,16 +5,16 @@ use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEven
 
 use super::pictures::{check, not_writing};
 use super::world::{
-    NOW, approving, created, drawn, press, press_at, questions, running, settings, state,
+    NOW, approving, asking, created, drawn, press, press_at, questions, running, settings, state,
 };
 use crate::domain::event::{
     AgentActivity, ApprovalDecider, Event, EventRecord, ToolKind, ToolStatus,
 };
 use crate::domain::ids::{TurnId, UnixMillis};
-use crate::domain::phase::Phase;
+use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan::file_hash;
 use crate::domain::plan_execution::CommitSize;
-use crate::domain::question::{Question, QuestionAnswer};
+use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::session::SessionUsage;
 use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
@@ -37,6 +37,34 @@ fn a_call_opens_to_all_that_is_known_of_it() {
     assert!(!folded.contains("collected 0 items"), "{folded}");
     press(&mut screen, Some(&state), &["<esc>", " "]);
     assert!(screen.toast.text.is_some(), "nothing is pointed at");
+}
+
+#[test]
+fn the_chat_has_the_open_question_while_no_dialog_asks_it() {
+    let asks = |kind: QuestionKind| Event::QuestionAsked {
+        question: Question { id: 7, kind },
+    };
+    let mut screen = not_writing();
+    let asked = asking(Phase::Review, QuestionKind::ManualEdit);
+    let text = "? The plan is being edited by hand";
+    screen.on_event(NOW, &asks(QuestionKind::ManualEdit));
+    screen.on_event(NOW, &Event::GateChanged { gate: Gate::Auto });
+    let seen = drawn(&mut screen, (120, 40), Some(&asked));
+    assert!(!seen.contains(text), "{seen}");
+    // Another dialog of the run asks something else.
+    let call = approving(&["ls"]);
+    let seen = drawn(&mut screen, (120, 40), Some(&call));
+    assert!(seen.contains(text), "{seen}");
+    // An earlier question stays when another one is asked.
+    let failure = QuestionKind::CommitFailed {
+        step: 2,
+        message: "a hook says no".to_owned(),
+    };
+    screen.on_event(NOW, &asks(failure.clone()));
+    let again = asking(Phase::Execute, failure);
+    screen.on_event(NOW, &Event::GateChanged { gate: Gate::Auto });
+    let seen = drawn(&mut screen, (120, 40), Some(&again));
+    assert!(seen.contains(text), "{seen}");
 }
 
 #[test]

@@ -435,6 +435,12 @@ fn several_letters_before_a_question_can_have_been_read_are_a_text() {
     let typed = press_at(&mut screen, WIDE, Some(&asks), &["n"]);
     assert!(typed.is_empty(), "{typed:?}");
     assert_eq!(text(&screen), "yyn");
+    // I is the key that writes, but here it is a letter.
+    let (mut screen, _) = working();
+    drawn(&mut screen, WIDE, Some(&asks));
+    screen.on_time(UnixMillis(NOW.0 + 200));
+    press_at(&mut screen, WIDE, Some(&asks), &["w", "i", "t", "h"]);
+    assert_eq!(text(&screen), "with");
 }
 
 #[test]

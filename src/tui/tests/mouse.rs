@@ -417,6 +417,7 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
         diff_strip: _,
         runs: _,
         buttons: _,
+        footer_commands: _,
         hints: _,
         need: _,
     } = ScreenHitAreas::default();

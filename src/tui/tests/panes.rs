@@ -383,13 +383,9 @@ fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
     };
     let turn = TurnId::new("trn_1");
     state.threads.on_respond_prompt(&turn);
+    let why = "because an empty sum is 0 🎉";
     for entry in [
-        said(
-            ThreadAuthor::Planner,
-            Some(1),
-            None,
-            "because an empty sum is 0 🎉",
-        ),
+        said(ThreadAuthor::Planner, Some(1), None, why),
         said(ThreadAuthor::Reviewer, Some(1), None, "Agreed."),
         said(ThreadAuthor::User, None, Some(1), "this one matters to me"),
     ] {
@@ -412,8 +408,8 @@ fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
     );
     check("comments_threads", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["<"]);
-    assert!(screen.tabs.plan.view.compared_version().is_some());
-    assert!(screen.tabs.plan.view.selected_line().is_some());
+    let view = &screen.tabs.plan.view;
+    assert!(view.compared_version().is_some() && view.selected_line().is_some());
     press(&mut screen, Some(&state), &["3", ">"]);
     let line = screen.pointed_plan_line().map(|(line, _)| line);
     assert_eq!(line, Some(10));

@@ -9,7 +9,6 @@ use super::read_fold::{FoldState, ReadFold};
 use super::run_summary_card::{LOW_WINDOW_ROWS, ROWS_ABOVE_CARD, RunSummaryCard};
 use super::transcript_block::{BlockAuthor, PrintedPart, TranscriptBlock};
 use super::transcript_news::{TranscriptNews, block_news};
-use crate::domain::event::Event;
 use crate::domain::ids::RunId;
 use crate::tui::labels::LocalClock;
 
@@ -23,6 +22,15 @@ const LIMIT_WHILE_SCROLLED: RetentionLimit = RetentionLimit {
     blocks: 1_000_000,
     bytes: 1 << 30,
 };
+
+/// A question of the run that has no answer yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenQuestion {
+    /// Its id in the run.
+    id: u32,
+    /// The number of its block.
+    block: usize,
+}
 
 #[derive(Debug, Clone, Copy)]
 struct RetentionLimit {
@@ -79,42 +87,53 @@ impl ChatTranscript {
         /// A review, the end of its turn and its question, with room for a warning.
         const N_BLOCKS: usize = 5;
         let text = text.trim_end_matches('…');
-        let mut last = self.blocks.iter().rev().take(N_BLOCKS);
+        // A question may be hidden.
+        let last = self.blocks.iter().rev().take(N_BLOCKS);
+        let mut last = last.filter(|block| !block.content.is_question());
         last.any(|block| block.content.to_text().contains(text))
     }
 
+    /// Returns the id of the open question that has a block.
+    pub fn open_question_id(&self) -> Option<u32> {
+        self.open_question.map(|open| open.id)
+    }
+
     /// Hides the open question while a dialog below asks it, and what failed if the dialog says that, too; shows both while
-    /// none does. `is_in_dialog` tells whether a line is in the dialog.
+    /// none does. `is_in_dialog` tells whether a line can be read in the dialog.
     pub fn set_question_below(&mut self, is_below: bool, is_in_dialog: impl Fn(&str) -> bool) {
-        if !self.has_open_question {
-            return;
-        }
-        let Some(at) = self
-            .blocks
-            .iter()
-            .rposition(|block| block.content.is_question())
-        else {
+        let open = self.open_question;
+        let at = open.and_then(|open| open.block.checked_sub(self.first));
+        let question = at.and_then(|at| self.blocks.get_mut(at));
+        let Some(question) = question.filter(|block| block.content.is_question()) else {
             return;
         };
-        self.blocks[at].visibility = if is_below {
+        question.visibility = if is_below {
             BlockVisibility::ShownElsewhere
         } else {
             BlockVisibility::Shown
         };
-        if let Some(block) = at.checked_sub(1).and_then(|at| self.blocks.get_mut(at)) {
+        let before = at.and_then(|at| at.checked_sub(1));
+        if let Some(block) = before.and_then(|at| self.blocks.get_mut(at)) {
             let failure = block.content.failure_details().map(folded_failure);
             let is_said = |text: &String| text.lines().all(&is_in_dialog);
             block.is_failure_below = is_below && failure.as_ref().is_some_and(is_said);
         }
     }
 
-    /// Shows the question that was open, and notes whether `event` asks one that has a block.
-    pub(super) fn end_question(&mut self, event: &Event, told: &[TranscriptBlock]) {
-        if let Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } = event {
-            self.set_question_below(false, |_| false);
-            let is_asked = matches!(event, Event::QuestionAsked { .. });
-            self.has_open_question = is_asked && !told.is_empty();
-        }
+    /// Shows the open question again and forgets it.
+    pub(super) fn close_question(&mut self) {
+        self.set_question_below(false, |_| false);
+        self.open_question = None;
+    }
+
+    /// Notes that the last question that has a block is open.
+    pub(super) fn open_last_question(&mut self, id: u32) {
+        let mut blocks = self.blocks.iter();
+        let at = blocks.rposition(|block| block.content.is_question());
+        self.open_question = at.map(|at| OpenQuestion {
+            id,
+            block: self.first + at,
+        });
     }
 }
 

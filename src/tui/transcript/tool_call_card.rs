@@ -32,9 +32,6 @@ use crate::tui::text_wrap::{
 use crate::tui::theme;
 use crate::tui::truncated_call::TruncatedToolCall;
 
-/// How much is shown of a command that waits for the user: the panel below has it whole.
-const MAX_PENDING_COMMAND_COLUMNS: usize = 32;
-
 /// A tool call; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCallCard {
@@ -407,11 +404,7 @@ impl ToolCallCard {
         let taken: usize = status.iter().map(|(text, _)| text_width(text)).sum();
         let room = columns.saturating_sub(before + taken);
         let cut_about = if self.is_command() {
-            let most = match self.pending_request {
-                Some(_) => MAX_PENDING_COMMAND_COLUMNS,
-                None => usize::MAX,
-            };
-            truncate_to_columns(about, room.min(most))
+            truncate_to_columns(about, room)
         } else {
             truncate_middle(about, room)
         };

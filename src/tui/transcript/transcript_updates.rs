@@ -67,19 +67,31 @@ impl ChatTranscript {
             }
             _ => event_blocks::from_event(event),
         };
-        self.end_question(event, &told);
-        let again = match event {
+        let is_again = match event {
             Event::RunResumed { .. } => self.ends_with(&told),
             Event::QuestionAsked { .. } => {
                 self.repeats_question(&told) || self.repeats_failure(&told)
             }
             _ => false,
         };
-        if !again {
+        let has_question = self.repeats_question(&told) || !told.is_empty() && !is_again;
+        if !is_again {
             self.push_blocks(transcript_columns::with_role(
                 transcript_columns::role_of(event),
                 told,
             ));
+        }
+        match event {
+            Event::QuestionAsked { question } => {
+                self.close_question();
+                if has_question {
+                    self.open_last_question(question.id);
+                }
+            }
+            Event::QuestionAnswered { id, .. } if self.open_question_id() == Some(*id) => {
+                self.close_question();
+            }
+            _ => {}
         }
         if is_manual_now {
             self.push_blocks(event_blocks::notice("Now in Manual"));
