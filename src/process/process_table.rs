@@ -158,20 +158,25 @@ pub(super) fn read_command_line(pid: u32) -> String {
 /// fields start after the last one.
 fn parse_stat(line: &str) -> Option<ProcessEntry> {
     let (start, rest) = (line.split_once(" (")?.0, line.rsplit_once(')')?.1);
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    let life = match *fields.first()? {
+    let mut fields = rest.trim_start().split(' ');
+    let liveness = match fields.next()? {
         "Z" | "X" | "x" => ProcessLiveness::Zombie,
         _ => ProcessLiveness::Alive,
     };
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let session = fields.next()?.parse().ok()?;
+    // The 20th field behind the name; the line has 30 more.
+    let start_time = fields.nth(15)?.parse().ok()?;
     Some(ProcessEntry {
         id: ProcessIdentity {
             pid: start.parse().ok()?,
-            start_time: fields.get(19)?.parse().ok()?,
+            start_time,
         },
-        parent: fields.get(1)?.parse().ok()?,
-        group: fields.get(2)?.parse().ok()?,
-        session: fields.get(3)?.parse().ok()?,
-        liveness: life,
+        parent,
+        group,
+        session,
+        liveness,
     })
 }
 

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use memchr::memmem;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -24,6 +25,15 @@ pub struct StateSnapshot<T> {
     pub state: T,
 }
 
+/// What the file has.
+#[derive(Serialize)]
+struct SnapshotFile<'a, T: Serialize> {
+    schema: u64,
+    last_seq: u64,
+    #[serde(flatten)]
+    state: &'a T,
+}
+
 /// Makes the log durable and then replaces the snapshot by one that covers it.
 ///
 /// `state` must serialise as an object without the keys `schema` and `last_seq`, which are added. The log is
@@ -37,19 +47,19 @@ pub fn commit_snapshot<E, T: Serialize>(
         path: path.clone(),
         reason,
     };
-    let Value::Object(fields) = serde_json::to_value(state).map_err(|e| shape(e.to_string()))?
-    else {
-        return Err(shape("the state is not an object".into()));
+    let whole = SnapshotFile {
+        schema: SCHEMA,
+        last_seq: log.last_seq(),
+        state,
     };
-    let mut whole = Map::new();
-    whole.insert("schema".into(), SCHEMA.into());
-    whole.insert("last_seq".into(), log.last_seq().into());
-    for (key, value) in fields {
-        if whole.insert(key.clone(), value).is_some() {
+    let mut text = serde_json::to_vec_pretty(&whole).map_err(|e| shape(e.to_string()))?;
+    for key in ["schema", "last_seq"] {
+        // A line break in a string is escaped, so only members of the whole object begin like this.
+        let member = format!("\n  \"{key}\": ");
+        if memmem::find_iter(&text, &member).count() > 1 {
             return Err(shape(format!("the key {key} occurs twice")));
         }
     }
-    let mut text = serde_json::to_vec_pretty(&whole).map_err(|e| shape(e.to_string()))?;
     text.push(b'\n');
     log.sync()?;
     log.guard().replace(&path, &text)
@@ -155,6 +165,26 @@ mod tests {
             text.starts_with("{\n  \"schema\": 1,\n  \"last_seq\": 1,\n  \"phase\""),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_state_that_is_no_object_or_has_a_key_of_the_snapshot_is_refused() {
+        #[derive(Serialize)]
+        struct Numbered {
+            schema: u64,
+        }
+        let place = TestRepo::new();
+        let guard = place.open_guard();
+        let mut log: EventLog<SnapshotTestEvent> =
+            EventLog::create(&guard, &RunId::new("run_1"), UnixMillis(0)).unwrap();
+        let twice = commit_snapshot(&mut log, &Numbered { schema: 7 }).unwrap_err();
+        assert!(
+            twice.to_string().contains("the key schema occurs twice"),
+            "{twice}"
+        );
+        assert!(commit_snapshot(&mut log, &7).is_err());
+        let nested = std::collections::BTreeMap::from([("a", Numbered { schema: 7 })]);
+        commit_snapshot(&mut log, &nested).unwrap();
     }
 
     #[test]

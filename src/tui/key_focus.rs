@@ -76,15 +76,20 @@ impl Screen {
 
 /// Letters at a question.
 impl Screen {
-    /// Begins a text in the composer with a letter that the screen does not show as a key, while a question of the run has
-    /// the keys; also with letters that came so early and so fast that they answer nothing. `None` for any other key.
+    /// Begins a text in the composer with a letter that the screen does not show as a key, or a sign that is none, while a
+    /// question of the run has the keys; also with letters that came so early and so fast that they answer nothing. `None` for any other key.
     pub(super) fn begin_reply(
         &mut self,
         key: KeyEvent,
         sheet: &ChoiceDialog,
         state: Option<&RunState>,
     ) -> Option<Vec<Action>> {
-        let letter = plain_letter(key).filter(|_| self.takes_reply())?;
+        let letter = plain_character(key).filter(|_| self.takes_reply())?;
+        let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
+        let is_key = command.is_some() || letter == '/';
+        if is_key && !letter.is_alphabetic() {
+            return None;
+        }
         let mut choices = sheet.choices.iter();
         // A dialog that is reduced to a line takes no answer.
         let is_answer = choices.any(|choice| choice.key == letter.to_ascii_lowercase())
@@ -147,13 +152,13 @@ impl Screen {
     }
 }
 
-/// Returns the letter of a key, if it is one without modifiers other than Shift.
-fn plain_letter(key: KeyEvent) -> Option<char> {
+/// Returns the character of a key, if it is one without modifiers other than Shift.
+fn plain_character(key: KeyEvent) -> Option<char> {
     let KeyCode::Char(c) = key.code else {
         return None;
     };
     let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
-    (is_plain && c.is_alphabetic()).then_some(c)
+    (is_plain && !c.is_control()).then_some(c)
 }
 
 /// Returns whether a text is more than one letter, which may be repeated: a held key is no text.

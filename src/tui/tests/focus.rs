@@ -400,7 +400,10 @@ fn a_letter_that_a_question_does_not_name_begins_a_text() {
     assert!(!stopped.is_empty() && text(&screen).is_empty());
     let answer = press_at(&mut screen, WIDE, Some(&asks), &["y"]);
     assert!(!answer.is_empty() && text(&screen).is_empty());
-    // Signs and numbers stay keys.
+    press_at(&mut screen, WIDE, Some(&asks), &["(1"]);
+    assert_eq!(text(&screen), "(1");
+    press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
+    // Signs and numbers that are keys stay so.
     press_at(&mut screen, WIDE, Some(&asks), &["2"]);
     assert_eq!(screen.tabs.view.focused(), TabKind::Plan);
     // In another tab letters are its keys.
