@@ -17,7 +17,7 @@ use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 
 use crate::text::sanitiser::sanitise_text;
 pub use composer_render::{BAR, ComposerLook, ComposerSpacing};
-use edit_keys::typed_char;
+pub use edit_keys::typed_char;
 use paste_chips::PasteChips;
 use undo_history::{EditKind, UndoHistory};
 

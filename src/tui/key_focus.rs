@@ -2,12 +2,13 @@
 //!
 //! A letter at a question is one of the keys that the screen shows, or else the beginning of a text.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::Screen;
 use super::action::Action;
 use super::command::ScreenCommand;
 use super::command_table::is_command_available;
+use super::composer::typed_char;
 use super::composer_pane::KeyClaim;
 use super::dialog::{ChoiceDialog, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
@@ -84,7 +85,7 @@ impl Screen {
         sheet: &ChoiceDialog,
         state: Option<&RunState>,
     ) -> Option<Vec<Action>> {
-        let letter = plain_character(key).filter(|_| self.takes_reply())?;
+        let letter = typed_char(key).filter(|_| self.takes_reply())?;
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
         let is_key = command.is_some() || letter == '/';
         if is_key && !letter.is_alphabetic() {
@@ -150,15 +151,6 @@ impl Screen {
             || areas.hints.iter().any(|(_, shown)| shown.matches(&key))
             || command.is_some_and(|command| areas.footer_commands.contains(&command))
     }
-}
-
-/// Returns the character of a key, if it is one without modifiers other than Shift.
-fn plain_character(key: KeyEvent) -> Option<char> {
-    let KeyCode::Char(c) = key.code else {
-        return None;
-    };
-    let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
-    (is_plain && !c.is_control()).then_some(c)
 }
 
 /// Returns whether a text is more than one letter, which may be repeated: a held key is no text.

@@ -248,7 +248,7 @@ fn delete_direction(key: KeyEvent) -> Option<DeleteDirection> {
 }
 
 /// Returns the character that a key types.
-pub(super) fn typed_char(key: KeyEvent) -> Option<char> {
+pub fn typed_char(key: KeyEvent) -> Option<char> {
     match key.code {
         KeyCode::Char(c) if (key.modifiers - KeyModifiers::SHIFT).is_empty() => Some(c),
         _ => None,
