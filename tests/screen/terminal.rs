@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Written into the terminal after the program has ended, so that all of the program's output comes before it. No
 /// terminal shows it.
 const LAST: &[u8] = b"\x1b_all that was written\x1b\\";
+/// The marks around a frame.
+const BEGIN_FRAME: &[u8] = b"\x1b[?2026h";
+const END_FRAME: &[u8] = b"\x1b[?2026l";
 /// What a dialog says that takes no keys yet.
 const DEAF: &str = "Wait a moment, so that you can read it";
 /// The size of every terminal here.
@@ -42,6 +45,8 @@ pub struct Terminal {
     keys: File,
     output: Receiver<Vec<u8>>,
     parser: vt100::Parser,
+    /// The beginning of a frame whose end has not come. Such a frame is not shown, because it proves nothing.
+    begun_frame: Vec<u8>,
     /// All that the program wrote.
     pub raw: Vec<u8>,
     settings_before: Termios,
@@ -107,6 +112,7 @@ impl Terminal {
             keys,
             output,
             parser: vt100::Parser::new(size(ROWS), size(COLUMNS), 0),
+            begun_frame: Vec::new(),
             raw: Vec::new(),
             settings_before,
         }
@@ -116,7 +122,7 @@ impl Terminal {
     pub fn type_keys(&mut self, keys: &str) {
         self.look();
         self.wait("a dialog that takes keys", |terminal| {
-            terminal.is_whole() && !terminal.text().contains(DEAF)
+            terminal.begun_frame.is_empty() && !terminal.text().contains(DEAF)
         });
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
@@ -126,12 +132,6 @@ impl Terminal {
         while let Ok(bytes) = self.output.try_recv() {
             self.show(&bytes);
         }
-    }
-
-    /// Returns whether the last frame that started is complete; an incomplete frame proves nothing.
-    fn is_whole(&self) -> bool {
-        let last = |mark: &[u8]| self.raw.windows(mark.len()).rposition(|part| part == mark);
-        last(b"\x1b[?2026h") <= last(b"\x1b[?2026l")
     }
 
     /// Sends a signal to the program.
@@ -291,7 +291,18 @@ impl Terminal {
 
     fn show(&mut self, bytes: &[u8]) {
         self.raw.extend_from_slice(bytes);
-        self.parser.process(bytes);
+        self.begun_frame.extend_from_slice(bytes);
+        let last = |mark: &[u8]| {
+            self.begun_frame
+                .windows(mark.len())
+                .rposition(|part| part == mark)
+        };
+        let end = match (last(BEGIN_FRAME), last(END_FRAME)) {
+            (Some(begin), end) if Some(begin) > end => begin,
+            _ => self.begun_frame.len(),
+        };
+        self.parser.process(&self.begun_frame[..end]);
+        self.begun_frame.drain(..end);
     }
 
     /// Waits for the program's end and for its last output.
