@@ -64,6 +64,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::engine::{Engine, EngineInput};
 use crate::process::become_subreaper;
+use crate::store::utc_time;
 use crate::tui::{ScreenAppearance, ScreenSettings};
 
 use super::ipc_socket::{IpcServer, PendingIpcRequest, next_request_if_listening};
@@ -279,6 +280,10 @@ impl TuiApp {
             self.session.apply_updates();
         }
         self.session.on_timer(now, &mut self.work);
+        let (screen, state) = self.session.screen_and_state();
+        screen.on_time(utc_time::now());
+        let actions = screen.act_on_due_letter(state);
+        self.handle_actions(actions)?;
         if self.viewer.next_refresh_at().is_some_and(|at| at <= now) {
             self.viewer.refresh_base(&mut self.work);
         }

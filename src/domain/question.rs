@@ -352,6 +352,21 @@ impl QuestionKind {
         }
     }
 
+    /// Returns the role whose turn [`QuestionAnswer::Retry`] starts again; `None` where it starts no turn.
+    pub fn retried_role(&self) -> Option<Role> {
+        match self {
+            Self::AdapterFailed { purpose, .. } | Self::NoDocument { purpose, .. } => {
+                Some(purpose.role())
+            }
+            Self::NothingChanged { step, .. }
+            | Self::Blocked { step, .. }
+            | Self::TestsFailed { step, .. }
+            | Self::TestsInDoubt { step, .. }
+            | Self::Unproven { step, .. } => Some(TurnPurpose::Step { n: *step }.role()),
+            _ => None,
+        }
+    }
+
     /// Returns whose agent asks; `None` where no agent does.
     pub fn asker(&self) -> Option<&QuestionAsker> {
         match self {

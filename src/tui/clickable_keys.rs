@@ -240,8 +240,8 @@ mod tests {
             &["I to write", "/ for commands"],
         );
         check(
-            "You are writing below · Enter alone returns here",
-            &["Enter alone returns here"],
+            "You are writing below · Esc or Enter returns here",
+            &["Esc", "Enter returns here"],
         );
         check(
             "What is it? Enter: say it (F2: another)",

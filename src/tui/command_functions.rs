@@ -66,8 +66,14 @@ impl CommandTarget for Screen {
         if !self.tabs.plan.view.compare_with_review(found.review, texts) {
             return self.show_toast("The plan has not changed since.");
         }
-        let change = self.tabs.plan.view.nearest_change(found.line, texts);
+        let change = match found.unchanged {
+            Some(_) => None,
+            None => self.tabs.plan.view.nearest_change(found.line, texts),
+        };
         let change = change.or(found.line);
+        if let Some(why) = found.unchanged {
+            self.show_toast(&format!("{why}. Nothing was changed for it."));
+        }
         self.show_tab(TabKind::Plan);
         if let Some(line) = change {
             self.tabs.plan.view.select_line(line);

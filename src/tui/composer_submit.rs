@@ -11,7 +11,7 @@ use super::command_table::{CommandParseError, parse_slash_command};
 use super::completion::CompletionSources;
 use super::composer::{ComposerLook, ComposerSpacing, TextComposer};
 use super::composer_pane::ComposerPane;
-use super::composer_target::{self, ComposerOutcome};
+use super::composer_target::{self, ComposerOutcome, ComposerTarget};
 use super::cross_tab_toast::draw_toast;
 use super::dialog::{ChoiceDialog, ComposerDraft};
 use super::dialogs;
@@ -62,23 +62,31 @@ impl Screen {
         self.composer.assist.show_completion(found)
     }
 
-    /// Returns the label that says what Enter does with the current text.
+    /// Returns the label of the empty composer: what a text in it is for.
+    pub(super) fn describe_target(&self, state: Option<&RunState>) -> String {
+        let target = self.target(state);
+        composer_target::target_label(&target, self.other_refiner(state), self.keymap())
+    }
+
+    /// Returns what Enter does with the current text, as a verb with its object; `None` where nobody gets it.
+    pub(super) fn enter_effect(&self, state: Option<&RunState>) -> Option<String> {
+        composer_target::enter_effect(
+            &self.target(state),
+            self.other_refiner(state),
+            self.keymap(),
+        )
+    }
+
+    /// Returns the label that says what Enter does with the current text, a command or a message.
     pub(super) fn describe_enter(&self, state: Option<&RunState>) -> String {
-        let label = match self.composer.describe_enter_command() {
-            Some(label) => label,
-            None => {
-                let target = composer_target::composer_target(
-                    state,
-                    self.composer.draft,
-                    &self.dialog_context(),
-                );
-                composer_target::target_label(&target, self.other_refiner(state), self.keymap())
-            }
-        };
-        match self.composer.assist.queued_messages.len() {
-            0 => label,
-            n => format!("{n} queued, ↑ edits · {label}"),
-        }
+        let of_command = self.composer.describe_enter_command();
+        let of_text = || Some(format!("Enter: {}", self.enter_effect(state)?));
+        let label = of_command.or_else(of_text);
+        label.unwrap_or_else(|| self.describe_target(state))
+    }
+
+    fn target(&self, state: Option<&RunState>) -> ComposerTarget {
+        composer_target::composer_target(state, self.composer.draft, &self.dialog_context())
     }
 
     /// Stores the current target when the user types the first letter of a text.
@@ -86,17 +94,14 @@ impl Screen {
         if self.composer.editor.is_empty() {
             self.composer.written_for = None;
         } else if self.composer.written_for.is_none() {
-            let known = self.dialog_context();
-            let target = composer_target::composer_target(state, self.composer.draft, &known);
-            self.composer.written_for = Some(target);
+            self.composer.written_for = Some(self.target(state));
         }
     }
 
     /// Returns whether the text would go to somebody else than when the user started it: a turn may have ended meanwhile.
     pub(super) fn has_new_addressee(&self, state: Option<&RunState>) -> bool {
         let is_message = self.composer.describe_enter_command().is_none();
-        let known = self.dialog_context();
-        let now = composer_target::composer_target(state, self.composer.draft, &known);
+        let now = self.target(state);
         let written = self.composer.written_for.as_ref().filter(|_| is_message);
         written.is_some_and(|written| !written.is_same_addressee(&now))
     }
@@ -441,8 +446,11 @@ impl Screen {
         }
         let asked = self.pending_dialog(state);
         self.composer.order_completion(state, asked.as_ref());
-        let label = if is_writing {
+        let is_empty = self.composer.editor.is_empty();
+        let label = if is_writing && !is_empty {
             self.describe_enter(state)
+        } else if is_writing {
+            self.describe_target(state)
         } else {
             let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
             let what = match state {
@@ -456,10 +464,14 @@ impl Screen {
             };
             format!("Press {key} to {what}{commands}")
         };
+        let label = match self.composer.assist.queued_messages.len() {
+            n @ 1.. if is_writing => format!("{n} queued, ↑ edits · {label}"),
+            _ => label,
+        };
         let columns = TextComposer::text_columns(area.width);
         // Before a run the keys stay: a row that changes with each first letter is noise.
         let is_goal = state.is_none() && self.composer.describe_enter_command().is_none();
-        let mode_line = match is_goal || self.composer.editor.is_empty() {
+        let mode_line = match is_goal || is_empty {
             true => self.mode_line(state, columns),
             // The placeholder is gone, so what Enter does stands here.
             false => Line::from(clickable_keys::hint_spans(

@@ -24,7 +24,7 @@ pub enum ComposerTarget {
     PlanChanges(u32),
     /// The review; the text is a number of additional iterations.
     MoreIterations(u32),
-    /// The agent whose turn delivered no document; the text goes with the retry.
+    /// The agent whose turn is tried again; the text goes with it.
     RetryTurn(u32, Role),
     /// The agent that asked a question; holds the question.
     AgentQuestion(u32, String),
@@ -111,15 +111,16 @@ pub fn composer_target(
             QuestionKind::Arbitration { .. } if draft == Some(ComposerDraft::More { id }) => {
                 return ComposerTarget::MoreIterations(id);
             }
-            QuestionKind::NoDocument { purpose, .. }
-                if draft == Some(ComposerDraft::Again { id }) =>
-            {
-                return ComposerTarget::RetryTurn(id, purpose.role());
-            }
             QuestionKind::Gate { order } => {
                 return ComposerTarget::NextTurn(Some(order.purpose.role()));
             }
-            _ => return ComposerTarget::Nobody("the open dialog needs an answer first"),
+            kind => {
+                let retried = kind.retried_role();
+                return retried.map_or(
+                    ComposerTarget::Nobody("the open dialog needs an answer first"),
+                    |role| ComposerTarget::RetryTurn(id, role),
+                );
+            }
         }
     }
     phase_target(state)
@@ -215,8 +216,53 @@ pub fn target_label(target: &ComposerTarget, other: Option<Role>, keymap: &Activ
             "Pattern to allow for {} (`*` matches anything)",
             scope.label()
         ),
-        ComposerTarget::Nobody(_) => format!("/ for commands, {} leaves", key("leave")),
+        ComposerTarget::Nobody(_) => {
+            format!(
+                "Answer the question first · / for commands · {} leaves",
+                key("leave")
+            )
+        }
     }
+}
+
+/// Returns what Enter does with a text, as a verb with its object; `None` where it does nothing. `other` can refine the goal
+/// instead of the agent that does.
+pub fn enter_effect(
+    target: &ComposerTarget,
+    other: Option<Role>,
+    keymap: &ActiveKeymap,
+) -> Option<String> {
+    let key = |action| keymap.key_label(action, ComposerFocus::Focused);
+    let effect = match target {
+        ComposerTarget::NewRun => "start a run with this goal".to_owned(),
+        ComposerTarget::TalkToRefiner(role) => {
+            let other = other.map(|other| format!(" ({}: {})", key("refiner"), other.name()));
+            format!("send to the {}{}", role.name(), other.unwrap_or_default())
+        }
+        ComposerTarget::AfterTalking(role) => {
+            format!("send to the {} after this turn (/steer: now)", role.name())
+        }
+        ComposerTarget::SteerTurn(role) => format!("send to the {} now", role.name()),
+        ComposerTarget::NextTurn(Some(role)) => format!("add to the turn of the {}", role.name()),
+        ComposerTarget::NextTurn(None) => "add to the next turn".to_owned(),
+        ComposerTarget::PlanChanges(_) => "ask for these changes".to_owned(),
+        ComposerTarget::MoreIterations(_) => "review so many times more".to_owned(),
+        ComposerTarget::RetryTurn(_, role) => format!("let the {} try again with it", role.name()),
+        ComposerTarget::AgentQuestion(..) => "answer the agent".to_owned(),
+        ComposerTarget::CallRefusal(_) => "deny it with this reason".to_owned(),
+        ComposerTarget::PlanNote(place) => match (place.thread, place.finding) {
+            (Some(n), _) => format!("reply in thread {n}"),
+            (None, Some(n)) => format!("add the note to finding {n}"),
+            (None, None) => format!("add the note to line {}", place.line),
+        },
+        ComposerTarget::PlanLine(line, _) => {
+            format!("save line {line} · {} keeps the old one", key("leave"))
+        }
+        ComposerTarget::DiscussionTopic(n) => format!("discuss finding {n}"),
+        ComposerTarget::ApprovalPattern(_, scope) => format!("allow it for {}", scope.label()),
+        ComposerTarget::Nobody(_) => return None,
+    };
+    Some(effect)
 }
 
 /// The result of sending a text.

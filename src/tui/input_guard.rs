@@ -14,6 +14,7 @@ use super::dialog::ChoiceDialog;
 use super::dialog_pane::DialogPane;
 use super::dialogs::{self, DialogContext};
 use super::discussion_commands::DiscussionScreenCommand;
+use super::key_focus::HeldLetter;
 use super::keymap::ComposerFocus;
 use super::labels::LocalClock;
 use super::pager::TextPager;
@@ -56,6 +57,8 @@ pub(super) struct InputGuard {
     put_aside: Option<UnixMillis>,
     /// Letters that came before the dialog could be read.
     early_letters: String,
+    /// A letter that acts at a question in a moment.
+    pub(super) held_letter: Option<HeldLetter>,
     /// Whether the next dialog takes the keys from the composer.
     takes_keys: bool,
     /// Whether a key failed to open the composer; the keys typed after it are then meant as text.
@@ -90,6 +93,9 @@ impl InputGuard {
         self.now = Some(now);
         // If the clock was set back, do not wait for the difference.
         self.key_at = self.key_at.map(|at| at.min(now));
+        if let Some(held) = &mut self.held_letter {
+            held.on_time(now);
+        }
         for came in [&mut self.dialog, &mut self.view].into_iter().flatten() {
             came.at = came.at.min(now);
             came.is_read |= came.ready_at(self.key_at).is_some_and(|at| at.0 <= now.0);
@@ -333,6 +339,13 @@ impl DialogPane {
         self.guard.own_dialog = Some(sheet.id.clone());
         self.own = Some(sheet);
         self.chosen = None;
+    }
+
+    /// Guards the screen's own dialog that is open, like one of the run that takes the keys from the composer.
+    pub fn guard_own_dialog(&mut self) {
+        self.guard.clear_dialog();
+        self.guard.own_dialog = self.own.as_ref().map(|own| own.id.clone());
+        self.guard.takes_keys = true;
     }
 
     /// Returns the id of the dialog that the user can have read, in its place or in full in the pager.

@@ -21,7 +21,6 @@ use super::pager::TextPager;
 use super::tab_kind::TabKind;
 use super::{Screen, dialogs};
 use crate::domain::phase::Gate;
-use crate::domain::run::ProgramOperation;
 use crate::domain::run::RunState;
 
 impl Screen {
@@ -32,6 +31,9 @@ impl Screen {
         let guard = &mut self.dialogs.guard;
         if guard.is_key_swallowed(key, self.composer.focus) {
             return Vec::new();
+        }
+        if let Some(actions) = self.on_key_after_letter(key, state) {
+            return actions;
         }
         let said = self.toast.text.take();
         if self.asks_before_auto(key, said.as_deref(), state) {
@@ -102,44 +104,6 @@ impl Screen {
         }
         self.show_toast_with_keys(&note);
         true
-    }
-
-    /// Returns whether a turn or tests run, and Esc has nothing else to leave.
-    fn may_escape_turn(&self, state: Option<&RunState>) -> bool {
-        let works = |state: &RunState| {
-            state.running.is_some()
-                || state.busy == Some(ProgramOperation::Baseline)
-                || state.may_interrupt_step_tests()
-        };
-        state.is_some_and(works)
-            && !self.is_read_only()
-            && !self.overlays.covers_tab()
-            && self.overlays.palette.is_none()
-            && self.overlays.search.is_none()
-            && self.open_child_session().is_none()
-            && self.pending_dialog(state).is_none()
-    }
-
-    /// Returns the note that Esc interrupts the turn when it is pressed again.
-    fn escape_note(&self) -> String {
-        let write = self.keymap().key_label("write", ComposerFocus::Unfocused);
-        format!("Press Esc again to interrupt, {write} to write a text")
-    }
-
-    /// Returns whether Esc is pressed again, behind the note that says what it does then.
-    fn is_second_escape(
-        &self,
-        key: KeyEvent,
-        said: Option<&str>,
-        state: Option<&RunState>,
-    ) -> bool {
-        key.code == KeyCode::Esc
-            && key.kind == KeyEventKind::Press
-            && key.modifiers.is_empty()
-            && self.dialogs.guard.has_paused()
-            && self.composer.focus == ComposerFocus::Unfocused
-            && said == Some(&self.escape_note())
-            && self.may_escape_turn(state)
     }
 
     /// Handles a key of the view in front. It hides the dialog and the composer, so their keys do nothing here.
@@ -234,13 +198,14 @@ impl Screen {
             ComposerKeyResult::Submit if self.has_new_addressee(state) => {
                 // The user is told the new one, so the next Enter means it.
                 self.composer.written_for = None;
-                let enter = self.describe_enter(state);
-                let then = if state.is_none_or(|state| state.phase.is_final()) {
-                    "The run has ended. Enter again makes this the goal of a new run".to_owned()
+                let what = if state.is_none_or(|state| state.phase.is_final()) {
+                    "The run has ended"
                 } else {
-                    format!("The turn has changed. Enter again: {enter}")
+                    "The turn has changed"
                 };
-                self.show_toast(&format!("Not sent. {then}"))
+                let then = self.enter_effect(state);
+                let then = then.map(|effect| format!(". Enter again: {effect}"));
+                self.show_toast(&format!("Not sent. {what}{}", then.unwrap_or_default()))
             }
             ComposerKeyResult::Submit => match self.submit_composer(state) {
                 SubmitOutcome::Done(actions) => {
@@ -305,6 +270,17 @@ impl Screen {
     }
 
     fn on_key_outside_composer(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        if !self.is_go_to_end_letter(key)
+            && let Some(sheet) = self.pending_dialog(state)
+            && let Some(actions) = self.begin_reply(key, &sheet, state)
+        {
+            return actions;
+        }
+        self.act_on_key(key, state)
+    }
+
+    /// Does what a key means that is no text.
+    pub(super) fn act_on_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if self.is_go_to_end_letter(key) {
             return self.go_to_end_by_letter(state);
         }
@@ -336,9 +312,6 @@ impl Screen {
                     return Vec::new();
                 }
                 KeyCode::Char(c) if key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE => {
-                    if let Some(actions) = self.begin_reply(key, &sheet, state) {
-                        return actions;
-                    }
                     let c = c.to_ascii_lowercase();
                     let is_seen = self.dialogs.is_dialog_ready(&sheet);
                     let at = sheet.choices.iter().position(|choice| choice.key == c);

@@ -1,8 +1,10 @@
 //! Who has the keys: an open question, a tab, the result of a run, or the composer.
 //!
-//! A letter at a question is one of the keys that the screen shows, or else the beginning of a text.
+//! A letter at a question is one of the keys that the screen shows, or else the beginning of a text. One that is shown waits a
+//! moment: with another character after it, it begins a text, too. The selected button follows it at once, so that the
+//! wait is seen. The time comes from the caller; where it is unknown, a letter acts at once.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::Screen;
 use super::action::Action;
@@ -13,8 +15,29 @@ use super::composer_pane::KeyClaim;
 use super::dialog::{ChoiceDialog, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
 use super::tab_kind::TabKind;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
-use crate::domain::run::RunState;
+use crate::domain::run::{ProgramOperation, RunState};
+
+/// How long a letter waits for another character, in milliseconds: longer than most people take within a word, and shorter
+/// than what feels like a delay.
+const HOLD_MS: i64 = 250;
+
+/// A letter that has not acted yet.
+#[derive(Debug)]
+pub(super) struct HeldLetter {
+    key: KeyEvent,
+    /// The id of the dialog at which it was typed.
+    dialog: String,
+    acts_at: UnixMillis,
+}
+
+impl HeldLetter {
+    /// Takes the new time into account. If the clock was set back, the letter does not wait for the difference.
+    pub(super) fn on_time(&mut self, now: UnixMillis) {
+        self.acts_at = self.acts_at.min(UnixMillis(now.0 + HOLD_MS));
+    }
+}
 
 impl Screen {
     /// Decides for a frame who gets the keys: a dialog, a tab or the result that comes to the front with it; else the
@@ -75,10 +98,52 @@ impl Screen {
     }
 }
 
+/// Esc, where a turn runs.
+impl Screen {
+    /// Returns whether a turn or tests run, and Esc has nothing else to leave.
+    pub(super) fn may_escape_turn(&self, state: Option<&RunState>) -> bool {
+        let works = |state: &RunState| {
+            state.running.is_some()
+                || state.busy == Some(ProgramOperation::Baseline)
+                || state.may_interrupt_step_tests()
+        };
+        state.is_some_and(works)
+            && !self.is_read_only()
+            && !self.overlays.covers_tab()
+            && self.overlays.palette.is_none()
+            && self.overlays.search.is_none()
+            && self.open_child_session().is_none()
+            && self.pending_dialog(state).is_none()
+    }
+
+    /// Returns the note that Esc interrupts the turn when it is pressed again.
+    pub(super) fn escape_note(&self) -> String {
+        let write = self.keymap().key_label("write", ComposerFocus::Unfocused);
+        format!("Press Esc again to interrupt, {write} to write a text")
+    }
+
+    /// Returns whether Esc is pressed again, behind the note that says what it does then.
+    pub(super) fn is_second_escape(
+        &self,
+        key: KeyEvent,
+        said: Option<&str>,
+        state: Option<&RunState>,
+    ) -> bool {
+        key.code == KeyCode::Esc
+            && key.kind == KeyEventKind::Press
+            && key.modifiers.is_empty()
+            && self.dialogs.guard.has_paused()
+            && self.composer.focus == ComposerFocus::Unfocused
+            && said == Some(&self.escape_note())
+            && self.may_escape_turn(state)
+    }
+}
+
 /// Letters at a question.
 impl Screen {
     /// Begins a text in the composer with a letter that the screen does not show as a key, or a sign that is none, while a
-    /// question of the run has the keys; also with letters that came so early and so fast that they answer nothing. `None` for any other key.
+    /// question of the run has the keys; also with letters that came so early and so fast that they answer nothing. A letter
+    /// that is shown waits for the next one. `None` for any other key.
     pub(super) fn begin_reply(
         &mut self,
         key: KeyEvent,
@@ -102,7 +167,10 @@ impl Screen {
         } else {
             self.is_shown_key(key, state) && !(is_early && self.dialogs.guard.has_early_letters())
         };
-        let text = self.dialogs.guard.add_early_letter(letter, is_meant)?;
+        let Some(text) = self.dialogs.guard.add_early_letter(letter, is_meant) else {
+            let waits = letter.is_alphabetic() && self.hold_letter(key, sheet);
+            return waits.then(Vec::new);
+        };
         if is_answer && !is_several_letters(&text) {
             return None;
         }
@@ -150,6 +218,102 @@ impl Screen {
             || writes
             || areas.hints.iter().any(|(_, shown)| shown.matches(&key))
             || command.is_some_and(|command| areas.footer_commands.contains(&command))
+    }
+}
+
+/// A letter that waits.
+impl Screen {
+    /// Keeps a letter that was typed at a dialog; returns whether it waits, which it does only where the time is known.
+    pub(super) fn hold_letter(&mut self, key: KeyEvent, sheet: &ChoiceDialog) -> bool {
+        let Some(now) = self.dialogs.current_time() else {
+            return false;
+        };
+        let letter = typed_char(key).map(|letter| letter.to_ascii_lowercase());
+        let mut keys = sheet.choices.iter().map(|choice| choice.key);
+        if let Some(at) = keys.position(|key| Some(key) == letter) {
+            self.point_at_choice(sheet, at);
+        }
+        self.dialogs.guard.held_letter = Some(HeldLetter {
+            key,
+            dialog: sheet.id.clone(),
+            acts_at: UnixMillis(now.0 + HOLD_MS),
+        });
+        true
+    }
+
+    /// Handles the key after a letter that waits: a character makes both a text, Esc takes the letter back, and any other
+    /// key makes it act. `None` if the key has a meaning of its own, too.
+    pub(super) fn on_key_after_letter(
+        &mut self,
+        key: KeyEvent,
+        state: Option<&RunState>,
+    ) -> Option<Vec<Action>> {
+        let held = self.dialogs.guard.held_letter.take()?;
+        if let Some(letter) = typed_char(key) {
+            if typed_char(held.key) == Some(letter) {
+                // Held down, or pressed twice.
+                self.dialogs.guard.held_letter = Some(held);
+                return Some(Vec::new());
+            }
+            self.focus_composer();
+            let keys = [held.key, key].into_iter();
+            let typed = keys.flat_map(|key| self.on_composer_key(key, state));
+            return Some(typed.collect());
+        }
+        match key.code {
+            KeyCode::Esc | KeyCode::Backspace => Some(Vec::new()),
+            _ if key.modifiers.contains(KeyModifiers::CONTROL) => None,
+            _ => {
+                let actions = self.act_on_letter(&held, state);
+                let is_over = key.code == KeyCode::Enter || !actions.is_empty();
+                is_over.then_some(actions)
+            }
+        }
+    }
+
+    /// Puts a letter that waits before a text that comes now.
+    pub(super) fn write_held_letter(&mut self) {
+        if let Some(held) = self.dialogs.guard.held_letter.take() {
+            let _is_one_char = self.composer.editor.on_key(held.key);
+        }
+    }
+
+    /// Returns when a letter that waits will act.
+    pub fn held_letter_acts_at(&self) -> Option<UnixMillis> {
+        let held = self.dialogs.guard.held_letter.as_ref();
+        held.map(|held| held.acts_at)
+    }
+
+    /// Carries out the letter that waits, if its time is over.
+    pub fn act_on_due_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let is_due = |at: UnixMillis| self.dialogs.current_time().is_none_or(|now| at <= now);
+        if self.held_letter_acts_at().is_some_and(is_due) {
+            self.act_on_held_letter(state)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Carries out the letter that waits, if any.
+    pub(super) fn act_on_held_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let held = self.dialogs.guard.held_letter.take();
+        held.map_or_else(Vec::new, |held| self.act_on_letter(&held, state))
+    }
+
+    /// Carries out a letter, unless the dialog has gone at which it was typed.
+    fn act_on_letter(&mut self, held: &HeldLetter, state: Option<&RunState>) -> Vec<Action> {
+        self.is_dirty = true;
+        let dialog = self.pending_dialog(state).map(|sheet| sheet.id);
+        if dialog.as_ref() != Some(&held.dialog) || self.composer.focus == ComposerFocus::Focused {
+            return Vec::new();
+        }
+        let actions = self.act_on_key(held.key, state);
+        self.note_discussion_request(&actions);
+        if self.dialogs.own.is_some() {
+            // Whoever types more slowly does not answer it with the next letter of a word.
+            self.dialogs.guard_own_dialog();
+        }
+        actions
     }
 }
 

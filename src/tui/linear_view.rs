@@ -14,8 +14,8 @@ pub use linear_state::LinearView;
 
 use super::Screen;
 use super::labels::{describe_program_operation, role_title};
+use super::text_wrap;
 use super::welcome_page::WelcomeInfo;
-use super::{composer_target, text_wrap};
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState};
 use plain_text::without_signs;
 
@@ -120,7 +120,7 @@ impl Screen {
                 return;
             }
             _ => {
-                let line = format!("Type a text. {}.", self.describe_text_target(state));
+                let line = format!("Type a text. {}.", self.describe_target(state));
                 (line.clone(), line)
             }
         };
@@ -129,13 +129,6 @@ impl Screen {
             self.linear.speaker = None;
             lines.push(line);
         }
-    }
-
-    /// Says what a text does that is no number and no command.
-    fn describe_text_target(&self, state: Option<&RunState>) -> String {
-        let known = self.dialog_context();
-        let target = composer_target::composer_target(state, self.composer.draft, &known);
-        composer_target::target_label(&target, self.other_refiner(state), self.keymap())
     }
 }
 

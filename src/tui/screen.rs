@@ -369,6 +369,7 @@ impl Screen {
             return;
         }
         self.focus_composer();
+        self.write_held_letter();
         self.composer.close_completion();
         if let PasteResult::TooLarge { n_bytes } = self.composer.editor.on_paste(text) {
             self.show_toast(&describe_too_large(Some(n_bytes)));

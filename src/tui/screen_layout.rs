@@ -328,18 +328,19 @@ impl Screen {
                 let short = format!("Enter: {}", short_label(label, left));
                 (format!("Enter: {label}"), short)
             }
-            DialogFocus::Composer(_) | DialogFocus::Nobody if self.composer.draft.is_some() => {
-                let back = format!("You are writing below · {leave} returns here");
-                (back.clone(), back)
+            DialogFocus::Composer(_) | DialogFocus::Nobody => {
+                // Where there is no text, Enter does it too.
+                let is_empty = self.composer.draft.is_none() && self.composer.editor.is_empty();
+                let keys = if is_empty {
+                    format!("{leave} or Enter")
+                } else {
+                    leave
+                };
+                (
+                    format!("You are writing below · {keys} returns here"),
+                    format!("{keys}: choose here"),
+                )
             }
-            DialogFocus::Composer(_) | DialogFocus::Nobody if self.composer.editor.is_empty() => (
-                "You are writing below · Enter alone returns here".to_owned(),
-                "Enter alone: choose here".to_owned(),
-            ),
-            DialogFocus::Composer(_) | DialogFocus::Nobody => (
-                format!("You are writing below · {leave} returns here"),
-                format!("{leave}: choose here"),
-            ),
         };
         if text_width(&long) <= columns.saturating_sub(6) {
             long

@@ -3,6 +3,7 @@
 use super::document_texts::DisplayDocuments;
 use super::finding_location::locate_finding;
 use crate::domain::event::Event;
+use crate::domain::findings::FindingStatus;
 use crate::domain::plan_thread::{PlanThread, UserNote};
 use crate::domain::review;
 use crate::domain::run::RunState;
@@ -63,6 +64,8 @@ pub struct PlanComparison {
     pub review: u32,
     /// Its line now, from 0; `None` if it is unclear.
     pub line: Option<usize>,
+    /// Why nothing was changed for it, if so.
+    pub unchanged: Option<&'static str>,
 }
 
 /// Returns what to compare for the selected finding or thread, or for thread `n`; `None` if neither is meant.
@@ -81,11 +84,22 @@ pub fn find_comparison(
         return Some(PlanComparison {
             review: finding.raised_in,
             line: locate_finding(finding, &lines),
+            unchanged: match finding.status {
+                FindingStatus::Withdrawn => Some("The reviewer took this finding back"),
+                FindingStatus::Rebutted => {
+                    Some("The planner's evidence against this finding stood")
+                }
+                FindingStatus::Open
+                | FindingStatus::Fixed
+                | FindingStatus::DecidedByUser
+                | FindingStatus::Residual => None,
+            },
         });
     }
     let thread = find_thread(n, place, state)?;
     Some(PlanComparison {
         review: thread.opened_in,
         line: thread.find_line(&lines),
+        unchanged: None,
     })
 }

@@ -33,7 +33,7 @@ use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
 use crate::engine::git::GitRepository;
 use crate::engine::{Engine, EngineInput};
-use crate::store::{StoreError, WorkdirLayout};
+use crate::store::{StoreError, WorkdirLayout, utc_time};
 use crate::tui::{Action, Screen, ScreenSettings};
 
 use super::background_work::BackgroundWork;
@@ -200,7 +200,12 @@ impl RunSession {
 
     /// Returns the next instant at which the run has something to do.
     pub fn next_timer_at(&self) -> Option<Instant> {
-        let moments = [self.documents.next_read_at(), self.leave_at];
+        let acts_at = self.screen.held_letter_acts_at();
+        let letter_at = acts_at.map(|at| {
+            let left = at.0.saturating_sub(utc_time::now().0);
+            Instant::now() + Duration::from_millis(u64::try_from(left).unwrap_or(0))
+        });
+        let moments = [self.documents.next_read_at(), self.leave_at, letter_at];
         moments.into_iter().flatten().min()
     }
 

@@ -102,7 +102,7 @@ impl Screen {
         let text = match target {
             ComposerTarget::Nobody(_) => None,
             _ if is_own || is_call => None,
-            _ => Some(self.describe_text_target(state)),
+            _ => Some(self.describe_target(state)),
         };
         let text = text.map(|text| format!(" Or a text: {}.", without_signs(&text)));
         format!("{number}{}", text.unwrap_or_default())
@@ -112,7 +112,7 @@ impl Screen {
     fn push_draft_question(&mut self, lines: &mut Vec<String>, state: Option<&RunState>) {
         let draft = self.composer.draft;
         if draft != self.linear.draft && draft.is_some() {
-            let target = self.describe_text_target(state);
+            let target = self.describe_target(state);
             lines.push(format!(
                 "{}. Type the text, or /leave.",
                 without_signs(&target)

@@ -96,7 +96,7 @@ impl Screen {
         self.linear.activity = None;
         match self.pending_dialog(state) {
             Some(_) => Vec::new(),
-            None => self.reply(&format!("A text: {}.", self.describe_text_target(state))),
+            None => self.reply(&format!("A text: {}.", self.describe_target(state))),
         }
     }
 

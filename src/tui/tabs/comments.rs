@@ -260,7 +260,12 @@ fn selected_actions(
             ("discuss-finding", "discuss"),
             ("copy", "copy"),
         ],
-        ScrollTarget::Finding(_) => &[("open", "details"), ("jump", "its line"), ("copy", "copy")],
+        ScrollTarget::Finding(_) => &[
+            ("open", "details"),
+            ("jump", "its line"),
+            ("changed", "what changed"),
+            ("copy", "copy"),
+        ],
         ScrollTarget::Note(_) => &[
             ("jump", "its line"),
             ("note", "answer"),

@@ -6,6 +6,7 @@ use ratatui::crossterm::event::{
 };
 use ratatui::layout::Position;
 
+use super::hands::question;
 use super::outcome::awake;
 use super::pictures::not_writing;
 use super::world::{
@@ -444,6 +445,77 @@ fn several_letters_before_a_question_can_have_been_read_are_a_text() {
     screen.on_time(UnixMillis(NOW.0 + 200));
     press_at(&mut screen, WIDE, Some(&asks), &["w", "i", "t", "h"]);
     assert_eq!(text(&screen), "with");
+}
+
+#[test]
+fn a_letter_of_a_button_with_another_after_it_begins_a_text() {
+    let (mut screen, _) = working();
+    let asks = asking_for_a_call();
+    drawn(&mut screen, WIDE, Some(&asks));
+    let at = |ms: i64| UnixMillis(NOW.0 + 60_000 + ms);
+    screen.on_time(at(0));
+    let typed = press_at(&mut screen, WIDE, Some(&asks), &["no use ls"]);
+    assert!(typed.is_empty(), "{typed:?}");
+    assert_eq!(text(&screen), "no use ls");
+    press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
+    // I is the key that writes, and stays a letter.
+    press_at(&mut screen, WIDE, Some(&asks), &["I think"]);
+    assert_eq!(text(&screen), "I think");
+    press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
+    let key = |code| KeyEvent::new(code, KeyModifiers::NONE);
+    let n = key(KeyCode::Char('n'));
+    // Alone it answers after a moment, and its button is selected meanwhile; a held key changes nothing.
+    screen.on_time(at(10_000));
+    assert_eq!(screen.on_key(n, Some(&asks)), []);
+    assert_eq!(screen.held_letter_acts_at(), Some(at(10_250)));
+    let seen = drawn(&mut screen, WIDE, Some(&asks));
+    assert!(seen.contains("▸Deny"), "{seen}");
+    screen.on_time(at(10_249));
+    assert_eq!(screen.on_key(n, Some(&asks)), []);
+    assert_eq!(screen.act_on_due_letter(Some(&asks)), []);
+    screen.on_time(at(10_250));
+    assert_eq!(screen.act_on_due_letter(Some(&asks)).len(), 1);
+    assert_eq!(screen.held_letter_acts_at(), None);
+    // Esc takes it back, Enter waits no longer, and a question that is gone is not answered.
+    for (then, n_actions) in [
+        (KeyCode::Esc, 0),
+        (KeyCode::Backspace, 0),
+        (KeyCode::Enter, 1),
+    ] {
+        assert_eq!(screen.on_key(n, Some(&asks)), []);
+        let actions = screen.on_key(key(then), Some(&asks));
+        assert_eq!(actions.len(), n_actions, "{then:?}");
+        assert_eq!(screen.act_on_held_letter(Some(&asks)), []);
+    }
+    assert_eq!(screen.on_key(n, Some(&asks)), []);
+    assert_eq!(screen.act_on_held_letter(Some(&question("gate"))), []);
+    assert!(text(&screen).is_empty());
+    // A paste comes after it.
+    assert_eq!(screen.on_key(n, Some(&asks)), []);
+    screen.on_paste("ot this");
+    assert_eq!(text(&screen), "not this");
+}
+
+#[test]
+fn a_question_that_a_letter_opens_takes_no_letter_at_once() {
+    let asks = question("execute");
+    let mut screen = screen();
+    screen.on_time(NOW);
+    drawn(&mut screen, WIDE, Some(&asks));
+    let at = |ms: i64| UnixMillis(NOW.0 + 60_000 + ms);
+    screen.on_time(at(0));
+    press_at(&mut screen, WIDE, Some(&asks), &["b"]);
+    let own = screen.dialogs.own.as_ref().map(|own| own.title.clone());
+    screen.on_time(at(300));
+    let seen = drawn(&mut screen, WIDE, Some(&asks));
+    assert!(seen.contains("Wait a moment"), "{own:?} {seen}");
+    assert_eq!(press_at(&mut screen, WIDE, Some(&asks), &["y"]), []);
+    assert_eq!(
+        own,
+        screen.dialogs.own.as_ref().map(|own| own.title.clone())
+    );
+    screen.on_time(at(10_000));
+    assert_ne!(press_at(&mut screen, WIDE, Some(&asks), &["y"]), []);
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use super::world::{
     approving, asking, drawn, order, press, questions, running, screen, settings, state,
 };
+use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::phase::{Mode, Phase};
-use crate::domain::question::{QuestionAsker, QuestionKind};
+use crate::domain::question::{QuestionAnswer, QuestionAsker, QuestionKind};
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::TurnPurpose;
 use crate::permission::MaxApprovalScope;
@@ -28,7 +29,7 @@ fn check_on(screen: &mut Screen, state: Option<&RunState>, keys: &[&str], wanted
     assert_eq!(found.join("; "), wanted, "{keys:?}");
 }
 
-fn question(name: &str) -> RunState {
+pub fn question(name: &str) -> RunState {
     let found = questions()
         .into_iter()
         .find(|(_, kind)| kind.name() == name);
@@ -137,10 +138,42 @@ fn a_text_whose_addressee_changed_is_sent_by_a_second_enter() {
     let mut screen = screen();
     check_on(&mut screen, Some(&working), &["keep it small"], "");
     let gated = question("gate");
-    let refused = "! Not sent. The turn has changed. Enter again: Add a message for the reviewer to this turn";
+    let refused = "! Not sent. The turn has changed. Enter again: add to the turn of the reviewer";
     check_on(&mut screen, Some(&gated), &["<enter>"], refused);
     assert_eq!(screen.composer.editor.text(), "keep it small");
     assert_eq!(press(&mut screen, Some(&gated), &["<enter>"]).len(), 1);
+}
+
+#[test]
+fn a_text_at_a_turn_that_failed_goes_with_the_next_try() {
+    let mut n_kinds = 0;
+    for (phase, kind) in questions() {
+        let Some(role) = kind.retried_role() else {
+            continue;
+        };
+        n_kinds += 1;
+        let name = kind.name();
+        let asked = asking(phase, kind);
+        let mut screen = screen();
+        let typed = press(&mut screen, Some(&asked), &["i", "use the other pad"]);
+        assert_eq!(typed, [], "{name}");
+        let seen = super::world::drawn(&mut screen, (80, 24), Some(&asked));
+        let enter = format!("Enter: let the {} try again with it", role.name());
+        assert!(seen.contains(&enter), "{name}: {seen}");
+        let actions = press(&mut screen, Some(&asked), &["<enter>"]);
+        let [
+            Action::Event(Event::MessageQueued { to: None, text }),
+            Action::Event(Event::QuestionAnswered { answer, .. }),
+        ] = &actions[..]
+        else {
+            panic!("{name}: {actions:?}");
+        };
+        assert_eq!(
+            (text.as_str(), answer),
+            ("use the other pad", &QuestionAnswer::Retry)
+        );
+    }
+    assert_eq!(n_kinds, 7);
 }
 
 #[test]

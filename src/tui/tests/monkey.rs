@@ -909,6 +909,8 @@ impl Monkey {
         self.last.push(format!("{} {:?}", here, key.code));
         let at = i64::try_from(self.n_steps).unwrap() * 150;
         self.screen.on_time(UnixMillis(NOW.0 + at));
+        let due = self.screen.act_on_due_letter(self.state.as_ref());
+        due.into_iter().for_each(|action| self.answer(action));
         for action in self.screen.on_key(key, self.state.as_ref()) {
             self.answer(action);
         }

@@ -17,6 +17,7 @@ use crate::domain::run::RunState;
 use crate::domain::run_timeline::tests::example_timeline;
 use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
+use crate::tui::finding_location::locate_finding;
 use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::text_wrap::text_width;
 use crate::tui::{Action, AdapterSandboxView, ColorTheme, RunDocumentFiles, Screen};
@@ -367,6 +368,28 @@ fn a_note_is_written_on_the_line_that_is_pointed_at_and_taken_back() {
     assert_eq!(removed, [Action::Event(Event::NoteRemoved { n: 1 })]);
     let by_name = press(&mut screen, Some(&state), &["/", "unnote 2", "<enter>"]);
     assert_eq!(by_name, [Action::Event(Event::NoteRemoved { n: 2 })]);
+}
+
+#[test]
+fn of_a_finding_that_changed_nothing_its_own_line_is_shown() {
+    let mut state = reviewing();
+    let remark = ReviewRemark::new(3, FindingSeverity::Major, "step 2 is too long".to_owned());
+    state.findings.apply_legacy_review(&[remark], None);
+    let mut findings = serde_json::to_value(&state.findings).unwrap();
+    findings["all"][2]["status"] = "rebutted".into();
+    state.findings = serde_json::from_value(findings).unwrap();
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["3"]);
+    let mark = ScrollTarget::Finding(3);
+    screen.tabs.comments.selection.select_listed(mark);
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(seen.contains("< what changed"), "{seen}");
+    press(&mut screen, Some(&state), &["<"]);
+    let why = "The planner's evidence against this finding stood. Nothing was changed for it.";
+    assert_eq!(screen.toast.text.as_deref(), Some(why));
+    let own = locate_finding(&state.findings.all()[2], &screen.documents.plan_lines());
+    assert!(own.is_some());
+    assert_eq!(screen.tabs.plan.view.selected_line(), own);
 }
 
 #[test]

@@ -384,7 +384,11 @@ fn what_enter_does_to_an_answer_is_said_in_the_smallest_window() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["w", "no net"]);
     let seen = drawn(&mut screen, (40, 12), Some(&state));
-    for part in ["npm install", "▌ Why not? The agent gets", "▌ no net"] {
+    for part in [
+        "npm install",
+        "▌ no net",
+        "▌ Enter: deny it with this reason",
+    ] {
         assert!(seen.contains(part), "{part}\n{seen}");
     }
     press(&mut screen, Some(&state), &["<esc>"]);

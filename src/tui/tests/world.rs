@@ -835,6 +835,8 @@ pub fn press_at(
                 for c in text.chars() {
                     actions.extend(screen.on_key(plain(KeyCode::Char(c)), state));
                 }
+                // Nothing is typed in the moment after it.
+                actions.extend(screen.act_on_held_letter(state));
                 drawn(screen, size, state);
                 continue;
             }
