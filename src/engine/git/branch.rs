@@ -84,11 +84,17 @@ impl GitRepository {
     /// Git fails.
     pub async fn head(&self) -> Result<GitHead, GitError> {
         let name = self.current_branch().await?;
-        let commit = self
-            .git_object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
-            .stdout_text_if_success()
-            .await?
-            .map(CommitId);
+        let in_file = name
+            .as_deref()
+            .and_then(|name| self.commit_from_branch_file(name));
+        let commit = match in_file {
+            Some(commit) => Some(commit),
+            None => self
+                .git_object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+                .stdout_text_if_success()
+                .await?
+                .map(CommitId),
+        };
         match (name, commit) {
             (Some(name), commit) => Ok(GitHead::Branch { name, commit }),
             (None, Some(commit)) => Ok(GitHead::Detached { commit }),
@@ -124,6 +130,19 @@ impl GitRepository {
         let is_name =
             !name.is_empty() && !name.starts_with('.') && !name.contains(char::is_control);
         is_name.then(|| name.to_owned())
+    }
+
+    /// Reads the commit of a branch from its file, which git also reads first; `None` where there is no such file, because the
+    /// branch is among packed ones or has no commit yet, or where it contains anything else.
+    fn commit_from_branch_file(&self, name: &str) -> Option<CommitId> {
+        let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.');
+        if !name.split('/').all(is_plain) {
+            return None;
+        }
+        let text = fs::read_to_string(self.common_dir.join("refs/heads").join(name)).ok()?;
+        let id = text.strip_suffix('\n')?;
+        let is_id = matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id.then(|| CommitId(id.to_owned()))
     }
 
     /// Returns the tree of the last commit; `None` before the first.

@@ -13,21 +13,33 @@ use crate::permission::embedded_table::parse_embedded_table;
 use super::command_pattern::CommandPattern;
 use super::{BuiltinRuleLevel, Class};
 
-/// The files of the table, in the order in which rules are listed and matched.
-const RULE_FILES: [&str; 12] = [
-    include_str!("data/rules/files.toml"),
-    include_str!("data/rules/permissions.toml"),
-    include_str!("data/rules/devices.toml"),
-    include_str!("data/rules/git.toml"),
-    include_str!("data/rules/publish.toml"),
-    include_str!("data/rules/remote.toml"),
-    include_str!("data/rules/interpreters.toml"),
-    include_str!("data/rules/infra.toml"),
-    include_str!("data/rules/databases.toml"),
-    include_str!("data/rules/system.toml"),
-    include_str!("data/rules/unpacked.toml"),
-    include_str!("data/rules/undecided.toml"),
+/// The files of the table by the family of their rules, in the order in which rules are listed and matched.
+const RULE_FILES: [RuleFileText; 12] = [
+    RuleFileText::new("files", include_str!("data/rules/files.toml")),
+    RuleFileText::new("permissions", include_str!("data/rules/permissions.toml")),
+    RuleFileText::new("devices", include_str!("data/rules/devices.toml")),
+    RuleFileText::new("git", include_str!("data/rules/git.toml")),
+    RuleFileText::new("publish", include_str!("data/rules/publish.toml")),
+    RuleFileText::new("remote", include_str!("data/rules/remote.toml")),
+    RuleFileText::new("interpreters", include_str!("data/rules/interpreters.toml")),
+    RuleFileText::new("infra", include_str!("data/rules/infra.toml")),
+    RuleFileText::new("databases", include_str!("data/rules/databases.toml")),
+    RuleFileText::new("system", include_str!("data/rules/system.toml")),
+    RuleFileText::new("unpacked", include_str!("data/rules/unpacked.toml")),
+    RuleFileText::new("undecided", include_str!("data/rules/undecided.toml")),
 ];
+
+/// A file of the table.
+struct RuleFileText {
+    family: &'static str,
+    text: &'static str,
+}
+
+impl RuleFileText {
+    const fn new(family: &'static str, text: &'static str) -> Self {
+        Self { family, text }
+    }
+}
 
 /// A built-in rule: one row of the table.
 #[derive(Debug, Deserialize)]
@@ -56,7 +68,7 @@ struct RuleFile {
 static BUILTIN_RULES: LazyLock<Vec<BuiltinRule>> = LazyLock::new(|| {
     let files = RULE_FILES.iter();
     files
-        .flat_map(|text| parse_embedded_table::<RuleFile>(text).rule)
+        .flat_map(|file| parse_embedded_table::<RuleFile>(file.text).rule)
         .collect()
 });
 
@@ -118,28 +130,40 @@ impl RuleName {
     }
 }
 
-/// Returns whether the table has the name in quotes. It runs in the compiler, which knows neither `for` nor `contains`.
+/// Returns whether the file of the name's family has the name in quotes. It runs in the compiler, which knows neither `for`
+/// nor `contains` and takes long for each byte.
 const fn is_quoted_in_table(name: &str) -> bool {
-    let name = name.as_bytes();
     let mut n_file = 0;
     while n_file < RULE_FILES.len() {
-        let text = RULE_FILES[n_file].as_bytes();
-        let mut at = 0;
-        while at + name.len() + 1 < text.len() {
-            if text[at] == b'"' && text[at + 1 + name.len()] == b'"' {
-                let mut n_same = 0;
-                while n_same < name.len() && text[at + 1 + n_same] == name[n_same] {
-                    n_same += 1;
-                }
-                if n_same == name.len() {
-                    return true;
-                }
-            }
-            at += 1;
+        let file = &RULE_FILES[n_file];
+        if is_same_at(name.as_bytes(), 0, file.family.as_bytes()) {
+            return is_quoted(name.as_bytes(), file.text.as_bytes());
         }
         n_file += 1;
     }
     false
+}
+
+const fn is_quoted(name: &[u8], text: &[u8]) -> bool {
+    let (n_name, n_text) = (name.len(), text.len());
+    let mut at = 1;
+    while at + n_name < n_text {
+        if text[at - 1] == b'"' && text[at + n_name] == b'"' && is_same_at(text, at, name) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Returns whether `part` is in `text` at an index.
+const fn is_same_at(text: &[u8], at: usize, part: &[u8]) -> bool {
+    let n_part = part.len();
+    let mut n_same = 0;
+    while n_same < n_part && at + n_same < text.len() && text[at + n_same] == part[n_same] {
+        n_same += 1;
+    }
+    n_same == n_part
 }
 
 /// The rules with patterns, by the program that the pattern names.

@@ -262,21 +262,23 @@ fn describe_commits(terms: &CommitTarget) -> (&'static str, String) {
             let how = "one commit per step. For a new branch, use `git switch` first";
             ("Branch  ", format!("{branch} (current), {how}"))
         }
-        CommitTarget::New { branch, .. } => {
-            ("Branch  ", format!("{branch} (new), one commit per step"))
+        CommitTarget::New { branch, from } => {
+            let from = from.as_deref().map(to_one_line);
+            let left = from.map(|from| format!("; {from} is not touched"));
+            let left = left.unwrap_or_default();
+            let text = format!("{branch} (new{left}), one commit per step");
+            ("Branch  ", text)
         }
     }
 }
 
-/// Says how the steps are taken back, and which branch they leave as it is.
+/// Says how the steps are taken back.
 fn describe_undo(commits: &CommitTarget) -> String {
-    let undo = "Undo any step later with /undo.";
     match commits {
         CommitTarget::Off { .. } => String::new(),
-        CommitTarget::New {
-            from: Some(from), ..
-        } => format!("{undo} Your branch {} is not touched.", to_one_line(from)),
-        CommitTarget::Current { .. } | CommitTarget::New { from: None, .. } => undo.to_owned(),
+        CommitTarget::Current { .. } | CommitTarget::New { .. } => {
+            "Undo any step later with /undo.".to_owned()
+        }
     }
 }
 

@@ -97,6 +97,17 @@ async fn head_is_on_a_branch_or_not() {
         commit: Some(commit.clone()),
     };
     assert_eq!(repository.head().await.unwrap(), on_main);
+    // A branch among packed ones, one that stands for another, and one in a folder.
+    fixture.git("pack-refs --all");
+    assert!(!fixture.root().join(".git/refs/heads/main").exists());
+    assert_eq!(repository.head().await.unwrap(), on_main);
+    fixture.git("symbolic-ref refs/heads/alias refs/heads/main");
+    fixture.git("branch in/a/folder");
+    for name in ["alias", "in/a/folder"] {
+        fixture.git(&format!("symbolic-ref HEAD refs/heads/{name}"));
+        let head = repository.head().await.unwrap();
+        assert_eq!(head.commit(), Some(&commit), "{name}");
+    }
     fixture.git("checkout -q --detach");
     assert_eq!(
         repository.head().await.unwrap(),
