@@ -67,6 +67,7 @@ mod composer_submit;
 mod composer_target;
 mod copy_commands;
 mod cross_tab_toast;
+mod delayed_letter;
 mod dialog;
 mod dialog_pane;
 mod dialogs;

@@ -282,6 +282,9 @@ impl TuiApp {
         self.session.on_timer(now, &mut self.work);
         let (screen, state) = self.session.screen_and_state();
         screen.on_time(utc_time::now());
+        if self.viewer.has_view() {
+            screen.take_letter_back();
+        }
         let actions = screen.act_on_due_letter(state);
         self.handle_actions(actions)?;
         if self.viewer.next_refresh_at().is_some_and(|at| at <= now) {

@@ -363,7 +363,28 @@ impl QuestionKind {
             | Self::TestsFailed { step, .. }
             | Self::TestsInDoubt { step, .. }
             | Self::Unproven { step, .. } => Some(TurnPurpose::Step { n: *step }.role()),
-            _ => None,
+            Self::Gate { .. }
+            | Self::Dispute { .. }
+            | Self::Arbitration { .. }
+            | Self::ManualEdit
+            | Self::StalePlan { .. }
+            | Self::Execute { .. }
+            | Self::Agent { .. }
+            | Self::UsageLimit { .. }
+            | Self::Conflict { .. }
+            | Self::Draft { .. }
+            | Self::DirtyFiles { .. }
+            | Self::ApprovalChanged { .. }
+            | Self::EntryPoints { .. }
+            | Self::HeldEdits { .. }
+            | Self::OutOfScope { .. }
+            | Self::RunnerMissing { .. }
+            | Self::RedBaseline { .. }
+            | Self::TestNetwork { .. }
+            | Self::TestSocket { .. }
+            | Self::CommitFailed { .. }
+            | Self::StepRecovery { .. }
+            | Self::CannotExecute { .. } => None,
         }
     }
 

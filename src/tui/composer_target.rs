@@ -58,8 +58,8 @@ impl ComposerTarget {
                 Self::TalkToRefiner(_) | Self::AfterTalking(_),
             ) => true,
             (
-                Self::SteerTurn(one) | Self::NextTurn(Some(one)) | Self::RetryTurn(_, one),
-                Self::SteerTurn(other) | Self::NextTurn(Some(other)) | Self::RetryTurn(_, other),
+                Self::SteerTurn(one) | Self::NextTurn(Some(one)),
+                Self::SteerTurn(other) | Self::NextTurn(Some(other)),
             ) => one == other,
             // A text for the next turn, whosever that is.
             (Self::NextTurn(None), Self::SteerTurn(_) | Self::NextTurn(_)) => true,
@@ -117,7 +117,7 @@ pub fn composer_target(
             kind => {
                 let retried = kind.retried_role();
                 return retried.map_or(
-                    ComposerTarget::Nobody("the open dialog needs an answer first"),
+                    ComposerTarget::Nobody("answer the question first"),
                     |role| ComposerTarget::RetryTurn(id, role),
                 );
             }
@@ -216,11 +216,9 @@ pub fn target_label(target: &ComposerTarget, other: Option<Role>, keymap: &Activ
             "Pattern to allow for {} (`*` matches anything)",
             scope.label()
         ),
-        ComposerTarget::Nobody(_) => {
-            format!(
-                "Answer the question first · / for commands · {} leaves",
-                key("leave")
-            )
+        ComposerTarget::Nobody(why) => {
+            let leave = key("leave");
+            format!("Not possible now: {why} · / for commands · {leave} leaves")
         }
     }
 }
@@ -243,11 +241,13 @@ pub fn enter_effect(
             format!("send to the {} after this turn (/steer: now)", role.name())
         }
         ComposerTarget::SteerTurn(role) => format!("send to the {} now", role.name()),
-        ComposerTarget::NextTurn(Some(role)) => format!("add to the turn of the {}", role.name()),
+        ComposerTarget::NextTurn(Some(role)) => format!("add to the {}'s turn", role.name()),
         ComposerTarget::NextTurn(None) => "add to the next turn".to_owned(),
         ComposerTarget::PlanChanges(_) => "ask for these changes".to_owned(),
-        ComposerTarget::MoreIterations(_) => "review so many times more".to_owned(),
-        ComposerTarget::RetryTurn(_, role) => format!("let the {} try again with it", role.name()),
+        ComposerTarget::MoreIterations(_) => "add this many reviews".to_owned(),
+        ComposerTarget::RetryTurn(_, role) => {
+            format!("retry the {}'s turn with this text", role.name())
+        }
         ComposerTarget::AgentQuestion(..) => "answer the agent".to_owned(),
         ComposerTarget::CallRefusal(_) => "deny it with this reason".to_owned(),
         ComposerTarget::PlanNote(place) => match (place.thread, place.finding) {

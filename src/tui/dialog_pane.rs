@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::action::Action;
 use super::appearance::ScreenSettings;
 use super::approval_view::ExactCall;
+use super::delayed_letter::DelayedLetter;
 use super::dialog::{ChoiceDialog, DialogLifetime, DialogOrigin};
 use super::dialogs::{DialogContext, open_questions, quit_confirmation, theme_picker};
 use super::document_texts::DisplayDocuments;
@@ -27,6 +28,8 @@ pub struct DialogPane {
     pub chosen: Option<(String, usize)>,
     /// The dialog that the last frame showed.
     pub drawn: Option<String>,
+    /// A letter that acts at a question in a moment.
+    pub letter: Option<DelayedLetter>,
     /// A dialog that the screen opened itself: a list or a confirmation.
     pub own: Option<ChoiceDialog>,
     /// Dialogs that arrived while the user was being asked whether to stop.

@@ -14,7 +14,6 @@ use super::dialog::ChoiceDialog;
 use super::dialog_pane::DialogPane;
 use super::dialogs::{self, DialogContext};
 use super::discussion_commands::DiscussionScreenCommand;
-use super::key_focus::HeldLetter;
 use super::keymap::ComposerFocus;
 use super::labels::LocalClock;
 use super::pager::TextPager;
@@ -57,8 +56,8 @@ pub(super) struct InputGuard {
     put_aside: Option<UnixMillis>,
     /// Letters that came before the dialog could be read.
     early_letters: String,
-    /// A letter that acts at a question in a moment.
-    pub(super) held_letter: Option<HeldLetter>,
+    /// The id of the screen's own dialog that a letter opened, which may have been meant as a text.
+    delayed_dialog: Option<String>,
     /// Whether the next dialog takes the keys from the composer.
     takes_keys: bool,
     /// Whether a key failed to open the composer; the keys typed after it are then meant as text.
@@ -93,9 +92,6 @@ impl InputGuard {
         self.now = Some(now);
         // If the clock was set back, do not wait for the difference.
         self.key_at = self.key_at.map(|at| at.min(now));
-        if let Some(held) = &mut self.held_letter {
-            held.on_time(now);
-        }
         for came in [&mut self.dialog, &mut self.view].into_iter().flatten() {
             came.at = came.at.min(now);
             came.is_read |= came.ready_at(self.key_at).is_some_and(|at| at.0 <= now.0);
@@ -167,7 +163,7 @@ impl InputGuard {
 
     /// Notes that the user opened one of the screen's own dialogs.
     pub(super) fn note_user_dialog(&mut self) {
-        self.own_dialog = None;
+        (self.own_dialog, self.delayed_dialog) = (None, None);
     }
 
     /// Forgets the dialog, so that it counts as newly shown when it is uncovered.
@@ -288,7 +284,9 @@ impl DialogPane {
     /// Returns whether a dialog takes no keys yet.
     pub fn is_dialog_guarded(&self, sheet: &ChoiceDialog) -> bool {
         let came = self.guard.dialog.as_ref();
-        !self.is_user_dialog(sheet) && came.is_some_and(|came| came.id == sheet.id && !came.is_read)
+        let is_delayed = self.guard.delayed_dialog.as_ref() == Some(&sheet.id);
+        let takes_keys_at_once = self.is_user_dialog(sheet) && !is_delayed;
+        !takes_keys_at_once && came.is_some_and(|came| came.id == sheet.id && !came.is_read)
     }
 
     /// Returns whether the user can have read a dialog: it was drawn, and long enough ago that no earlier key
@@ -301,8 +299,12 @@ impl DialogPane {
     pub fn note_dialog_drawn(&mut self, sheet: &ChoiceDialog) {
         self.drawn = Some(sheet.id.clone());
         if self.is_user_dialog(sheet) {
+            if self.guard.delayed_dialog.as_ref() == Some(&sheet.id) {
+                self.guard.note_dialog(&sheet.id);
+            } else {
+                self.guard.clear_dialog();
+            }
             // What it covers takes no key that was meant for it, typed slowly either.
-            self.guard.clear_dialog();
             self.guard.takes_keys = true;
         } else {
             self.guard.note_dialog(&sheet.id);
@@ -341,10 +343,13 @@ impl DialogPane {
         self.chosen = None;
     }
 
-    /// Guards the screen's own dialog that is open, like one of the run that takes the keys from the composer.
-    pub fn guard_own_dialog(&mut self) {
-        self.guard.clear_dialog();
-        self.guard.own_dialog = self.own.as_ref().map(|own| own.id.clone());
+    /// Makes the next dialog wait like one that takes the keys from the composer: one of the run, or the screen's own that a
+    /// letter has just opened.
+    pub fn guard_next_dialog(&mut self) {
+        if let Some(own) = &self.own {
+            self.guard.clear_dialog();
+            self.guard.delayed_dialog = Some(own.id.clone());
+        }
         self.guard.takes_keys = true;
     }
 

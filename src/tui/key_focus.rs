@@ -1,10 +1,11 @@
 //! Who has the keys: an open question, a tab, the result of a run, or the composer.
 //!
 //! A letter at a question is one of the keys that the screen shows, or else the beginning of a text. One that is shown waits a
-//! moment: with another character after it, it begins a text, too. The selected button follows it at once, so that the
-//! wait is seen. The time comes from the caller; where it is unknown, a letter acts at once.
+//! moment ([`DelayedLetter`]): with another character after it, it begins a text, too.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use std::time::Duration;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use super::Screen;
 use super::action::Action;
@@ -12,32 +13,13 @@ use super::command::ScreenCommand;
 use super::command_table::is_command_available;
 use super::composer::typed_char;
 use super::composer_pane::KeyClaim;
+use super::delayed_letter::DelayedLetter;
 use super::dialog::{ChoiceDialog, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
 use super::tab_kind::TabKind;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::run::{ProgramOperation, RunState};
-
-/// How long a letter waits for another character, in milliseconds: longer than most people take within a word, and shorter
-/// than what feels like a delay.
-const HOLD_MS: i64 = 250;
-
-/// A letter that has not acted yet.
-#[derive(Debug)]
-pub(super) struct HeldLetter {
-    key: KeyEvent,
-    /// The id of the dialog at which it was typed.
-    dialog: String,
-    acts_at: UnixMillis,
-}
-
-impl HeldLetter {
-    /// Takes the new time into account. If the clock was set back, the letter does not wait for the difference.
-    pub(super) fn on_time(&mut self, now: UnixMillis) {
-        self.acts_at = self.acts_at.min(UnixMillis(now.0 + HOLD_MS));
-    }
-}
 
 impl Screen {
     /// Decides for a frame who gets the keys: a dialog, a tab or the result that comes to the front with it; else the
@@ -158,8 +140,10 @@ impl Screen {
         }
         let mut choices = sheet.choices.iter();
         // A dialog that is reduced to a line takes no answer.
-        let is_answer = choices.any(|choice| choice.key == letter.to_ascii_lowercase())
-            && !self.hit_areas.is_dialog_folded;
+        let choice = choices
+            .position(|choice| choice.key == letter.to_ascii_lowercase())
+            .filter(|_| !self.hit_areas.is_dialog_folded);
+        let is_answer = choice.is_some();
         let is_early =
             self.dialogs.is_dialog_guarded(sheet) || !self.dialogs.is_dialog_drawn(sheet);
         let is_meant = if is_answer {
@@ -168,7 +152,10 @@ impl Screen {
             self.is_shown_key(key, state) && !(is_early && self.dialogs.guard.has_early_letters())
         };
         let Some(text) = self.dialogs.guard.add_early_letter(letter, is_meant) else {
-            let waits = letter.is_alphabetic() && self.hold_letter(key, sheet);
+            // The key that writes is followed by a text; as a capital it begins one.
+            let writes = command == Some(ScreenCommand::FocusComposer) && letter.is_lowercase();
+            let waits =
+                letter.is_alphabetic() && !writes && self.dialogs.delay_letter(key, sheet, choice);
             return waits.then(Vec::new);
         };
         if is_answer && !is_several_letters(&text) {
@@ -223,96 +210,81 @@ impl Screen {
 
 /// A letter that waits.
 impl Screen {
-    /// Keeps a letter that was typed at a dialog; returns whether it waits, which it does only where the time is known.
-    pub(super) fn hold_letter(&mut self, key: KeyEvent, sheet: &ChoiceDialog) -> bool {
-        let Some(now) = self.dialogs.current_time() else {
-            return false;
-        };
-        let letter = typed_char(key).map(|letter| letter.to_ascii_lowercase());
-        let mut keys = sheet.choices.iter().map(|choice| choice.key);
-        if let Some(at) = keys.position(|key| Some(key) == letter) {
-            self.point_at_choice(sheet, at);
-        }
-        self.dialogs.guard.held_letter = Some(HeldLetter {
-            key,
-            dialog: sheet.id.clone(),
-            acts_at: UnixMillis(now.0 + HOLD_MS),
-        });
-        true
-    }
-
-    /// Handles the key after a letter that waits: a character makes both a text, Esc takes the letter back, and any other
-    /// key makes it act. `None` if the key has a meaning of its own, too.
+    /// Handles the key after a letter that waits: a character makes both a text, Enter makes the letter act now, and any other
+    /// key takes it back. `None` if the key has a meaning of its own, too.
     pub(super) fn on_key_after_letter(
         &mut self,
         key: KeyEvent,
         state: Option<&RunState>,
     ) -> Option<Vec<Action>> {
-        let held = self.dialogs.guard.held_letter.take()?;
-        if let Some(letter) = typed_char(key) {
-            if typed_char(held.key) == Some(letter) {
-                // Held down, or pressed twice.
-                self.dialogs.guard.held_letter = Some(held);
-                return Some(Vec::new());
-            }
+        if self.dialogs.repeat_letter(key) {
+            return Some(Vec::new());
+        }
+        let letter = self.dialogs.take_letter()?;
+        if typed_char(key).is_some() {
             self.focus_composer();
-            let keys = [held.key, key].into_iter();
+            let keys = letter.presses().chain([key]);
             let typed = keys.flat_map(|key| self.on_composer_key(key, state));
             return Some(typed.collect());
         }
         match key.code {
+            KeyCode::Enter => Some(self.act_on_letter(&letter, state)),
             KeyCode::Esc | KeyCode::Backspace => Some(Vec::new()),
-            _ if key.modifiers.contains(KeyModifiers::CONTROL) => None,
-            _ => {
-                let actions = self.act_on_letter(&held, state);
-                let is_over = key.code == KeyCode::Enter || !actions.is_empty();
-                is_over.then_some(actions)
-            }
+            _ => None,
         }
     }
 
     /// Puts a letter that waits before a text that comes now.
-    pub(super) fn write_held_letter(&mut self) {
-        if let Some(held) = self.dialogs.guard.held_letter.take() {
-            let _is_one_char = self.composer.editor.on_key(held.key);
+    pub(super) fn write_delayed_letter(&mut self) {
+        let letter = self.dialogs.take_letter();
+        for key in letter.iter().flat_map(DelayedLetter::presses) {
+            let _is_one_char = self.composer.editor.on_key(key);
         }
     }
 
-    /// Returns when a letter that waits will act.
-    pub fn held_letter_acts_at(&self) -> Option<UnixMillis> {
-        let held = self.dialogs.guard.held_letter.as_ref();
-        held.map(|held| held.acts_at)
+    /// Returns how long a letter still waits before it acts; `None` if none waits.
+    pub fn letter_wait(&self, now: UnixMillis) -> Option<Duration> {
+        self.dialogs.letter_wait(now)
+    }
+
+    /// Takes back the letter that waits, because something else is in front.
+    pub fn take_letter_back(&mut self) {
+        self.is_dirty |= self.dialogs.take_letter().is_some();
     }
 
     /// Carries out the letter that waits, if its time is over.
     pub fn act_on_due_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let is_due = |at: UnixMillis| self.dialogs.current_time().is_none_or(|now| at <= now);
-        if self.held_letter_acts_at().is_some_and(is_due) {
-            self.act_on_held_letter(state)
-        } else {
-            Vec::new()
-        }
+        let letter = self.dialogs.take_due_letter();
+        letter.map_or_else(Vec::new, |letter| self.act_on_letter(&letter, state))
     }
 
     /// Carries out the letter that waits, if any.
-    pub(super) fn act_on_held_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let held = self.dialogs.guard.held_letter.take();
-        held.map_or_else(Vec::new, |held| self.act_on_letter(&held, state))
+    pub(super) fn act_on_delayed_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let letter = self.dialogs.take_letter();
+        letter.map_or_else(Vec::new, |letter| self.act_on_letter(&letter, state))
     }
 
-    /// Carries out a letter, unless the dialog has gone at which it was typed.
-    fn act_on_letter(&mut self, held: &HeldLetter, state: Option<&RunState>) -> Vec<Action> {
+    /// Carries out a letter, unless something came in front of the dialog at which it was typed.
+    fn act_on_letter(&mut self, letter: &DelayedLetter, state: Option<&RunState>) -> Vec<Action> {
         self.is_dirty = true;
-        let dialog = self.pending_dialog(state).map(|sheet| sheet.id);
-        if dialog.as_ref() != Some(&held.dialog) || self.composer.focus == ComposerFocus::Focused {
+        let sheet = self.pending_dialog(state);
+        let is_seen = sheet.is_some_and(|sheet| {
+            let takes_answer =
+                self.dialogs.is_dialog_ready(&sheet) && !self.hit_areas.is_dialog_folded;
+            sheet.id == letter.dialog && (takes_answer || !letter.is_answer)
+        });
+        let is_in_front = self.takes_reply()
+            && self.composer.focus == ComposerFocus::Unfocused
+            && self.overlays.palette.is_none()
+            && self.overlays.search.is_none();
+        if !is_seen || !is_in_front {
             return Vec::new();
         }
-        let actions = self.act_on_key(held.key, state);
+        // What comes next was not there when the letter was pressed.
+        self.dialogs.guard.on_key(letter.key);
+        let actions = self.act_on_key(letter.key, state);
         self.note_discussion_request(&actions);
-        if self.dialogs.own.is_some() {
-            // Whoever types more slowly does not answer it with the next letter of a word.
-            self.dialogs.guard_own_dialog();
-        }
+        self.dialogs.guard_next_dialog();
         actions
     }
 }

@@ -30,6 +30,9 @@ impl Screen {
         state: Option<&RunState>,
     ) -> Vec<Action> {
         let at = Position::new(event.column, event.row);
+        if matches!(event.kind, MouseEventKind::Down(_)) {
+            self.take_letter_back();
+        }
         match event.kind {
             MouseEventKind::ScrollUp => self.on_wheel(ScrollMove::Up, at, state),
             MouseEventKind::ScrollDown => self.on_wheel(ScrollMove::Down, at, state),
@@ -246,7 +249,10 @@ impl Screen {
                 None => Vec::new(),
             }
         } else {
-            self.dispatch_key(event, state)
+            let mut actions = self.dispatch_key(event, state);
+            // A click is no beginning of a text.
+            actions.extend(self.act_on_delayed_letter(state));
+            actions
         }
     }
 

@@ -323,7 +323,7 @@ impl Screen {
 
     /// Sets the current time; called before keys and clicks are handled and before each frame.
     pub fn on_time(&mut self, now: UnixMillis) {
-        self.dialogs.guard.on_time(now);
+        self.dialogs.on_time(now);
     }
 
     /// Lets the sign for work turn, or stand still.
@@ -369,7 +369,7 @@ impl Screen {
             return;
         }
         self.focus_composer();
-        self.write_held_letter();
+        self.write_delayed_letter();
         self.composer.close_completion();
         if let PasteResult::TooLarge { n_bytes } = self.composer.editor.on_paste(text) {
             self.show_toast(&describe_too_large(Some(n_bytes)));

@@ -85,10 +85,8 @@ pub fn find_comparison(
             review: finding.raised_in,
             line: locate_finding(finding, &lines),
             unchanged: match finding.status {
-                FindingStatus::Withdrawn => Some("The reviewer took this finding back"),
-                FindingStatus::Rebutted => {
-                    Some("The planner's evidence against this finding stood")
-                }
+                FindingStatus::Withdrawn => Some("The reviewer withdrew this finding"),
+                FindingStatus::Rebutted => Some("This finding was rebutted with evidence"),
                 FindingStatus::Open
                 | FindingStatus::Fixed
                 | FindingStatus::DecidedByUser

@@ -122,7 +122,7 @@ fn a_question_is_discussed_on_its_board_and_the_result_goes_into_the_next_turn()
     terminal.wait_for("Written to");
     terminal.type_keys("\"");
     terminal.wait_for("[paste 1");
-    terminal.wait_for("Message the");
+    terminal.wait_for("Enter: send to the planner");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let written = world

@@ -22,7 +22,7 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
     terminal.type_keys("2..");
     terminal.wait_for("▌One word.");
     terminal.type_keys("+");
-    terminal.wait_for("of the plan. Enter saves it");
+    terminal.wait_for("Enter: save line");
     terminal.type_keys(" Or two.\r");
     terminal.wait_for("Plan changed after its review");
     assert_eq!(

@@ -46,7 +46,7 @@ pub struct Terminal {
     output: Receiver<Vec<u8>>,
     parser: vt100::Parser,
     /// The beginning of a frame whose end has not come. Such a frame is not shown, because it proves nothing.
-    begun_frame: Vec<u8>,
+    partial_frame: Vec<u8>,
     /// All that the program wrote.
     pub raw: Vec<u8>,
     settings_before: Termios,
@@ -112,7 +112,7 @@ impl Terminal {
             keys,
             output,
             parser: vt100::Parser::new(size(ROWS), size(COLUMNS), 0),
-            begun_frame: Vec::new(),
+            partial_frame: Vec::new(),
             raw: Vec::new(),
             settings_before,
         }
@@ -122,7 +122,7 @@ impl Terminal {
     pub fn type_keys(&mut self, keys: &str) {
         self.look();
         self.wait("a dialog that takes keys", |terminal| {
-            terminal.begun_frame.is_empty() && !terminal.text().contains(DEAF)
+            terminal.partial_frame.is_empty() && !terminal.text().contains(DEAF)
         });
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
@@ -291,18 +291,10 @@ impl Terminal {
 
     fn show(&mut self, bytes: &[u8]) {
         self.raw.extend_from_slice(bytes);
-        self.begun_frame.extend_from_slice(bytes);
-        let last = |mark: &[u8]| {
-            self.begun_frame
-                .windows(mark.len())
-                .rposition(|part| part == mark)
-        };
-        let end = match (last(BEGIN_FRAME), last(END_FRAME)) {
-            (Some(begin), end) if Some(begin) > end => begin,
-            _ => self.begun_frame.len(),
-        };
-        self.parser.process(&self.begun_frame[..end]);
-        self.begun_frame.drain(..end);
+        self.partial_frame.extend_from_slice(bytes);
+        let end = end_of_whole_frames(&self.partial_frame);
+        self.parser.process(&self.partial_frame[..end]);
+        self.partial_frame.drain(..end);
     }
 
     /// Waits for the program's end and for its last output.
@@ -432,6 +424,30 @@ impl Drop for Terminal {
         // After a failed wait the program still runs.
         let _over = self.child.kill();
         let _reaped = self.child.wait();
+    }
+}
+
+/// Returns how many bytes of an output belong to no incomplete frame, nor to a mark that may begin one.
+fn end_of_whole_frames(output: &[u8]) -> usize {
+    let last = |mark: &[u8]| output.windows(mark.len()).rposition(|part| part == mark);
+    match (last(BEGIN_FRAME), last(END_FRAME)) {
+        (Some(begin), end) if Some(begin) > end => begin,
+        _ => {
+            let is_at_end = |n: &usize| output.ends_with(&BEGIN_FRAME[..*n]);
+            let n_marked = (1..BEGIN_FRAME.len()).rev().find(is_at_end);
+            output.len() - n_marked.unwrap_or(0)
+        }
+    }
+}
+
+#[test]
+fn a_frame_is_shown_with_its_last_byte() {
+    let frame = [BEGIN_FRAME, b"text\x1b[0m", END_FRAME].concat();
+    let whole = [b"before".as_slice(), &frame, b"after"].concat();
+    for n in 0..=whole.len() {
+        let in_frame = n.checked_sub(6).filter(|n| *n < frame.len());
+        let wanted = in_frame.map_or(n, |_| 6);
+        assert_eq!(end_of_whole_frames(&whole[..n]), wanted, "{n}");
     }
 }
 

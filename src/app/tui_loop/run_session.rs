@@ -200,11 +200,8 @@ impl RunSession {
 
     /// Returns the next instant at which the run has something to do.
     pub fn next_timer_at(&self) -> Option<Instant> {
-        let acts_at = self.screen.held_letter_acts_at();
-        let letter_at = acts_at.map(|at| {
-            let left = at.0.saturating_sub(utc_time::now().0);
-            Instant::now() + Duration::from_millis(u64::try_from(left).unwrap_or(0))
-        });
+        let letter_wait = self.screen.letter_wait(utc_time::now());
+        let letter_at = letter_wait.map(|wait| Instant::now() + wait);
         let moments = [self.documents.next_read_at(), self.leave_at, letter_at];
         moments.into_iter().flatten().min()
     }

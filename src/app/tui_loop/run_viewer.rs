@@ -109,6 +109,11 @@ impl RunViewer {
         outside.alert.is_some().then(|| outside.clone())
     }
 
+    /// Returns whether a view is in front of the program's own run.
+    pub fn has_view(&self) -> bool {
+        self.top().is_some()
+    }
+
     /// Returns the state and the paths of the run in front, if there is a view.
     pub fn active_run(&self) -> Option<(Option<RunState>, WorkdirLayout)> {
         let top = self.top()?;

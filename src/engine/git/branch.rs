@@ -77,6 +77,23 @@ pub enum RunBranch {
     Created(String),
 }
 
+impl CommitId {
+    /// Reads the text of a branch's file, or of a detached HEAD's. Anybody may have written it, so it has to be an id as git
+    /// writes it: 40 or 64 lower-case hexadecimal digits, not all 0, and a line end.
+    pub(super) fn from_branch_file(text: &str) -> Option<Self> {
+        let id = text.strip_suffix('\n')?;
+        let is_id = matches!(id.len(), 40 | 64)
+            && id
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            && id.bytes().any(|byte| byte != b'0');
+        is_id.then(|| Self(id.to_owned()))
+    }
+}
+
+/// The most bytes of a branch's file: the id of a commit in hexadecimal digits, and a line end.
+const MAX_BRANCH_FILE_BYTES: u64 = 65;
+
 impl GitRepository {
     /// Reads where HEAD is.
     ///
@@ -132,17 +149,24 @@ impl GitRepository {
         is_name.then(|| name.to_owned())
     }
 
-    /// Reads the commit of a branch from its file, which git also reads first; `None` where there is no such file, because the
-    /// branch is among packed ones or has no commit yet, or where it contains anything else.
+    /// Reads the commit of a branch from its file, which git also reads first; `None` where git has to say it: the branch is
+    /// packed or symbolic, it has no commit yet, or its name or its file is not what git itself writes.
     fn commit_from_branch_file(&self, name: &str) -> Option<CommitId> {
-        let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.');
-        if !name.split('/').all(is_plain) {
+        let is_plain_char = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let is_plain = |part: &str| {
+            part.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && part.chars().all(is_plain_char)
+                && !part.contains("..")
+                && !part.ends_with(".lock")
+                && !part.ends_with('.')
+        };
+        let path = self.common_dir.join("refs/heads").join(name);
+        let is_file = |found: fs::Metadata| found.is_file() && found.len() <= MAX_BRANCH_FILE_BYTES;
+        if !name.split('/').all(is_plain) || !fs::symlink_metadata(&path).is_ok_and(is_file) {
             return None;
         }
-        let text = fs::read_to_string(self.common_dir.join("refs/heads").join(name)).ok()?;
-        let id = text.strip_suffix('\n')?;
-        let is_id = matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_id.then(|| CommitId(id.to_owned()))
+        let text = fs::read_to_string(path).ok()?;
+        CommitId::from_branch_file(&text)
     }
 
     /// Returns the tree of the last commit; `None` before the first.

@@ -73,11 +73,9 @@ impl GitRepository {
             }
             GitHead::Detached { .. } => beside.sibling_path("tree").join("HEAD"),
         };
-        let id = fs::read_to_string(file).ok()?;
-        let id = id.trim_end();
-        // A hook may have written this file, so accept nothing but an object id.
-        let is_id = [40, 64].contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_id.then(|| CommitId(id.to_owned()))
+        let text = fs::read_to_string(file).ok()?;
+        // A hook may have written this file.
+        CommitId::from_branch_file(&text)
     }
 
     /// Copies the parts of git's folders that a commit needs, and returns the mounts that place the copies

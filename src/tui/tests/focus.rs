@@ -18,7 +18,7 @@ use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::text::unified_diff::UnifiedDiff;
-use crate::tui::keymap::ComposerFocus;
+use crate::tui::keymap::{ComposerFocus, plain_key};
 use crate::tui::tab_kind::TabKind;
 use crate::tui::theme::TerminalEnvironment;
 use crate::tui::{
@@ -447,53 +447,140 @@ fn several_letters_before_a_question_can_have_been_read_are_a_text() {
     assert_eq!(text(&screen), "with");
 }
 
-#[test]
-fn a_letter_of_a_button_with_another_after_it_begins_a_text() {
+/// A question about a call that can have been read long ago.
+fn asked() -> (Screen, RunState) {
     let (mut screen, _) = working();
     let asks = asking_for_a_call();
     drawn(&mut screen, WIDE, Some(&asks));
-    let at = |ms: i64| UnixMillis(NOW.0 + 60_000 + ms);
     screen.on_time(at(0));
-    let typed = press_at(&mut screen, WIDE, Some(&asks), &["no use ls"]);
-    assert!(typed.is_empty(), "{typed:?}");
-    assert_eq!(text(&screen), "no use ls");
-    press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
-    // I is the key that writes, and stays a letter.
-    press_at(&mut screen, WIDE, Some(&asks), &["I think"]);
-    assert_eq!(text(&screen), "I think");
-    press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
-    let key = |code| KeyEvent::new(code, KeyModifiers::NONE);
-    let n = key(KeyCode::Char('n'));
-    // Alone it answers after a moment, and its button is selected meanwhile; a held key changes nothing.
-    screen.on_time(at(10_000));
-    assert_eq!(screen.on_key(n, Some(&asks)), []);
-    assert_eq!(screen.held_letter_acts_at(), Some(at(10_250)));
-    let seen = drawn(&mut screen, WIDE, Some(&asks));
-    assert!(seen.contains("▸Deny"), "{seen}");
-    screen.on_time(at(10_249));
-    assert_eq!(screen.on_key(n, Some(&asks)), []);
-    assert_eq!(screen.act_on_due_letter(Some(&asks)), []);
-    screen.on_time(at(10_250));
-    assert_eq!(screen.act_on_due_letter(Some(&asks)).len(), 1);
-    assert_eq!(screen.held_letter_acts_at(), None);
-    // Esc takes it back, Enter waits no longer, and a question that is gone is not answered.
-    for (then, n_actions) in [
-        (KeyCode::Esc, 0),
-        (KeyCode::Backspace, 0),
-        (KeyCode::Enter, 1),
+    (screen, asks)
+}
+
+/// A time after the question can have been read.
+fn at(ms: i64) -> UnixMillis {
+    UnixMillis(NOW.0 + 60_000 + ms)
+}
+
+fn letter(c: char) -> KeyEvent {
+    KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)
+}
+
+#[test]
+fn a_letter_of_a_button_with_another_after_it_begins_a_text() {
+    let (mut screen, asks) = asked();
+    // The key that writes is followed by a text; as a capital it begins one.
+    for (typed, wanted) in [
+        ("no use ls", "no use ls"),
+        ("nnot this", "nnot this"),
+        ("I think", "I think"),
+        ("iuse ls", "use ls"),
     ] {
-        assert_eq!(screen.on_key(n, Some(&asks)), []);
-        let actions = screen.on_key(key(then), Some(&asks));
-        assert_eq!(actions.len(), n_actions, "{then:?}");
-        assert_eq!(screen.act_on_held_letter(Some(&asks)), []);
+        let actions = press_at(&mut screen, WIDE, Some(&asks), &[typed]);
+        assert!(actions.is_empty(), "{actions:?}");
+        assert_eq!(text(&screen), wanted);
+        press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
     }
-    assert_eq!(screen.on_key(n, Some(&asks)), []);
-    assert_eq!(screen.act_on_held_letter(Some(&question("gate"))), []);
-    assert!(text(&screen).is_empty());
-    // A paste comes after it.
-    assert_eq!(screen.on_key(n, Some(&asks)), []);
+    assert_eq!(screen.on_key(letter('n'), Some(&asks)), []);
     screen.on_paste("ot this");
     assert_eq!(text(&screen), "not this");
+}
+
+#[test]
+fn a_letter_alone_acts_after_a_moment() {
+    let (mut screen, asks) = asked();
+    assert_eq!(screen.on_key(letter('n'), Some(&asks)), []);
+    let wait = |ms| Some(std::time::Duration::from_millis(ms));
+    assert_eq!(screen.letter_wait(at(0)), wait(250));
+    // The clock was set back.
+    assert_eq!(screen.letter_wait(at(-90_000)), wait(250));
+    let seen = drawn(&mut screen, WIDE, Some(&asks));
+    assert!(seen.contains("▸Deny"), "{seen}");
+    screen.on_time(at(249));
+    // A key that is kept down changes nothing.
+    assert_eq!(screen.on_key(letter('n'), Some(&asks)), []);
+    assert_eq!(screen.act_on_due_letter(Some(&asks)), []);
+    screen.on_time(at(250));
+    assert_eq!(screen.act_on_due_letter(Some(&asks)).len(), 1);
+    assert_eq!(screen.letter_wait(at(250)), None);
+    // What comes next was not there when it was pressed.
+    let next = question("execute");
+    drawn(&mut screen, WIDE, Some(&next));
+    screen.on_time(at(600));
+    assert_eq!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
+    screen.on_time(at(10_000));
+    assert_ne!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
+}
+
+#[test]
+fn a_letter_that_does_not_act_changes_nothing() {
+    let allows = |actions: &[Action]| format!("{actions:?}").contains("AllowOnce");
+    for keys in [
+        &["y", "<esc>"][..],
+        &["y", "<back>"],
+        &["y", "<right>", "<left>"],
+        &["y", "ou must not", "<c-u>", "<esc>"],
+    ] {
+        let (mut screen, asks) = asked();
+        let key = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(screen.on_key(letter('y'), Some(&asks)), []);
+        let after = press_at(&mut screen, WIDE, Some(&asks), &keys[1..]);
+        assert_eq!(after, [], "{keys:?}");
+        assert_eq!(screen.letter_wait(at(0)), None);
+        screen.on_time(at(60_000));
+        let enter = screen.on_key(key, Some(&asks));
+        assert!(!enter.is_empty() && !allows(&enter), "{keys:?}: {enter:?}");
+    }
+    // Enter behind it does not wait.
+    let (mut screen, asks) = asked();
+    screen.on_key(letter('y'), Some(&asks));
+    let now = press_at(&mut screen, WIDE, Some(&asks), &["<enter>"]);
+    assert!(allows(&now), "{now:?}");
+    // Something came in front of the question, or it is gone.
+    screen.on_key(letter('y'), Some(&asks));
+    screen.show_text("Doctor", "all is well");
+    assert_eq!(screen.act_on_delayed_letter(Some(&asks)), []);
+    assert!(screen.overlays.pager.is_some());
+    let (mut screen, asks) = asked();
+    screen.on_key(letter('y'), Some(&asks));
+    assert_eq!(screen.act_on_delayed_letter(Some(&question("gate"))), []);
+    assert!(text(&screen).is_empty());
+}
+
+#[test]
+fn a_click_takes_a_letter_that_waits_back_and_does_not_wait_itself() {
+    let (mut screen, asks) = asked();
+    drawn(&mut screen, WIDE, Some(&asks));
+    let (place, _) = screen.hit_areas.choices[0].clone();
+    let click = MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column: place.x + 1,
+        row: place.y,
+        modifiers: KeyModifiers::NONE,
+    };
+    // The letter selected this choice, but the user did not.
+    assert_eq!(screen.on_key(letter('y'), Some(&asks)), []);
+    drawn(&mut screen, WIDE, Some(&asks));
+    assert_eq!(screen.on_mouse(click, Some(&asks)), []);
+    assert_eq!(screen.letter_wait(at(0)), None);
+    let chord = plain_key(KeyCode::Char('n'));
+    assert_eq!(screen.press_hint_key(chord, Some(&asks)).len(), 1);
+    assert!(text(&screen).is_empty());
+}
+
+#[test]
+fn a_text_that_was_begun_during_a_turn_answers_no_question_about_its_failure() {
+    let (mut screen, state) = working();
+    press_at(&mut screen, WIDE, Some(&state), &["use the pad"]);
+    let failed = question("tests_failed");
+    let first = press_at(&mut screen, WIDE, Some(&failed), &["<enter>"]);
+    assert_eq!(first, []);
+    let said = screen.toast.text.clone().unwrap_or_default();
+    assert!(
+        said.starts_with("Not sent. The turn has changed."),
+        "{said}"
+    );
+    let second = press_at(&mut screen, WIDE, Some(&failed), &["<enter>"]);
+    assert_eq!(second.len(), 2, "{second:?}");
 }
 
 #[test]
@@ -502,19 +589,24 @@ fn a_question_that_a_letter_opens_takes_no_letter_at_once() {
     let mut screen = screen();
     screen.on_time(NOW);
     drawn(&mut screen, WIDE, Some(&asks));
-    let at = |ms: i64| UnixMillis(NOW.0 + 60_000 + ms);
     screen.on_time(at(0));
     press_at(&mut screen, WIDE, Some(&asks), &["b"]);
-    let own = screen.dialogs.own.as_ref().map(|own| own.title.clone());
+    let own = |screen: &Screen| screen.dialogs.own.as_ref().map(|own| own.title.clone());
+    assert!(own(&screen).is_some());
     screen.on_time(at(300));
     let seen = drawn(&mut screen, WIDE, Some(&asks));
-    assert!(seen.contains("Wait a moment"), "{own:?} {seen}");
+    assert!(seen.contains("Wait a moment"), "{seen}");
     assert_eq!(press_at(&mut screen, WIDE, Some(&asks), &["y"]), []);
-    assert_eq!(
-        own,
-        screen.dialogs.own.as_ref().map(|own| own.title.clone())
-    );
+    assert!(own(&screen).is_some());
+    // Nor does the question below it when it is closed.
     screen.on_time(at(10_000));
+    press_at(&mut screen, WIDE, Some(&asks), &["<esc>"]);
+    assert!(own(&screen).is_none());
+    screen.on_time(at(10_300));
+    assert_eq!(press_at(&mut screen, WIDE, Some(&asks), &["y"]), []);
+    screen.on_time(at(20_000));
+    press_at(&mut screen, WIDE, Some(&asks), &["b"]);
+    screen.on_time(at(30_000));
     assert_ne!(press_at(&mut screen, WIDE, Some(&asks), &["y"]), []);
 }
 

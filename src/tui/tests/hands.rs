@@ -138,7 +138,7 @@ fn a_text_whose_addressee_changed_is_sent_by_a_second_enter() {
     let mut screen = screen();
     check_on(&mut screen, Some(&working), &["keep it small"], "");
     let gated = question("gate");
-    let refused = "! Not sent. The turn has changed. Enter again: add to the turn of the reviewer";
+    let refused = "! Not sent. The turn has changed. Enter again: add to the reviewer's turn";
     check_on(&mut screen, Some(&gated), &["<enter>"], refused);
     assert_eq!(screen.composer.editor.text(), "keep it small");
     assert_eq!(press(&mut screen, Some(&gated), &["<enter>"]).len(), 1);
@@ -158,7 +158,7 @@ fn a_text_at_a_turn_that_failed_goes_with_the_next_try() {
         let typed = press(&mut screen, Some(&asked), &["i", "use the other pad"]);
         assert_eq!(typed, [], "{name}");
         let seen = super::world::drawn(&mut screen, (80, 24), Some(&asked));
-        let enter = format!("Enter: let the {} try again with it", role.name());
+        let enter = format!("Enter: retry the {}'s turn with this text", role.name());
         assert!(seen.contains(&enter), "{name}: {seen}");
         let actions = press(&mut screen, Some(&asked), &["<enter>"]);
         let [

@@ -375,21 +375,26 @@ fn of_a_finding_that_changed_nothing_its_own_line_is_shown() {
     let mut state = reviewing();
     let remark = ReviewRemark::new(3, FindingSeverity::Major, "step 2 is too long".to_owned());
     state.findings.apply_legacy_review(&[remark], None);
-    let mut findings = serde_json::to_value(&state.findings).unwrap();
-    findings["all"][2]["status"] = "rebutted".into();
-    state.findings = serde_json::from_value(findings).unwrap();
-    let mut screen = not_writing();
-    press(&mut screen, Some(&state), &["3"]);
-    let mark = ScrollTarget::Finding(3);
-    screen.tabs.comments.selection.select_listed(mark);
-    let seen = drawn(&mut screen, (120, 40), Some(&state));
-    assert!(seen.contains("< what changed"), "{seen}");
-    press(&mut screen, Some(&state), &["<"]);
-    let why = "The planner's evidence against this finding stood. Nothing was changed for it.";
-    assert_eq!(screen.toast.text.as_deref(), Some(why));
-    let own = locate_finding(&state.findings.all()[2], &screen.documents.plan_lines());
-    assert!(own.is_some());
-    assert_eq!(screen.tabs.plan.view.selected_line(), own);
+    for (status, why) in [
+        ("rebutted", "This finding was rebutted with evidence"),
+        ("withdrawn", "The reviewer withdrew this finding"),
+    ] {
+        let mut findings = serde_json::to_value(&state.findings).unwrap();
+        findings["all"][2]["status"] = status.into();
+        state.findings = serde_json::from_value(findings).unwrap();
+        let mut screen = not_writing();
+        press(&mut screen, Some(&state), &["3"]);
+        let mark = ScrollTarget::Finding(3);
+        screen.tabs.comments.selection.select_listed(mark);
+        let seen = drawn(&mut screen, (120, 40), Some(&state));
+        assert!(seen.contains("< what changed"), "{seen}");
+        press(&mut screen, Some(&state), &["<"]);
+        let told = format!("{why}. Nothing was changed for it.");
+        assert_eq!(screen.toast.text.as_deref(), Some(told.as_str()));
+        let own = locate_finding(&state.findings.all()[2], &screen.documents.plan_lines());
+        assert!(own.is_some());
+        assert_eq!(screen.tabs.plan.view.selected_line(), own);
+    }
 }
 
 #[test]

@@ -836,7 +836,7 @@ pub fn press_at(
                     actions.extend(screen.on_key(plain(KeyCode::Char(c)), state));
                 }
                 // Nothing is typed in the moment after it.
-                actions.extend(screen.act_on_held_letter(state));
+                actions.extend(screen.act_on_delayed_letter(state));
                 drawn(screen, size, state);
                 continue;
             }

@@ -58,7 +58,7 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     seat.press("w", |text| text.contains("Why not?"));
     // What was pressed too often is no reason.
     seat.type_keys(&format!("\x15{WORD}"));
-    seat.see(&shot("why"), &["Why not?", WORD]);
+    seat.see(&shot("why"), &["Enter: deny it with this reason", WORD]);
     seat.type_keys("\r");
     seat.see(
         &shot("edit"),

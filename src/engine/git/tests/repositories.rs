@@ -97,7 +97,7 @@ async fn head_is_on_a_branch_or_not() {
         commit: Some(commit.clone()),
     };
     assert_eq!(repository.head().await.unwrap(), on_main);
-    // A branch among packed ones, one that stands for another, and one in a folder.
+    // A packed branch, a symbolic one, and one in a folder.
     fixture.git("pack-refs --all");
     assert!(!fixture.root().join(".git/refs/heads/main").exists());
     assert_eq!(repository.head().await.unwrap(), on_main);
@@ -108,6 +108,26 @@ async fn head_is_on_a_branch_or_not() {
         let head = repository.head().await.unwrap();
         assert_eq!(head.commit(), Some(&commit), "{name}");
     }
+    // A branch's file that git did not write is left to git.
+    fixture.git("symbolic-ref HEAD refs/heads/main");
+    let file = fixture.root().join(".git/refs/heads/main");
+    let by_git = || fixture.git("rev-parse --verify --quiet HEAD^{commit}");
+    for text in [
+        commit.0.to_uppercase() + "\n",
+        format!("{commit_id} \n", commit_id = commit.0),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let head = repository.head().await.unwrap();
+        assert_eq!(head.commit().map(|commit| commit.0.clone()), Some(by_git()));
+    }
+    std::fs::write(&file, format!("{}\n", "0".repeat(40))).unwrap();
+    assert_eq!(repository.head().await.unwrap().commit(), None);
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("in/a/folder", &file).unwrap();
+    let head = repository.head().await.unwrap();
+    assert_eq!(head.commit(), Some(&commit));
+    std::fs::remove_file(&file).unwrap();
+    fixture.git(&format!("update-ref refs/heads/main {}", commit.0));
     fixture.git("checkout -q --detach");
     assert_eq!(
         repository.head().await.unwrap(),
