@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::KeyEvent;
 
+use super::composer::typed_char;
 use super::dialog::ChoiceDialog;
 use super::dialog_pane::DialogPane;
 use crate::domain::ids::UnixMillis;
@@ -25,8 +26,9 @@ pub struct DelayedLetter {
     pub dialog: String,
     /// Whether it answers the dialog; otherwise it is the key of a command.
     pub is_answer: bool,
-    /// The choice that was selected before, with the id of its dialog.
+    /// What was selected before, with the id of its dialog, and what the letter selected.
     chosen_before: Option<(String, usize)>,
+    chosen: Option<(String, usize)>,
     acts_at: UnixMillis,
 }
 
@@ -49,32 +51,45 @@ impl DialogPane {
         let Some(now) = self.current_time() else {
             return false;
         };
+        let chosen_before = self.chosen.clone();
+        if let Some(choice) = choice {
+            self.chosen = Some((sheet.id.clone(), choice));
+        }
         self.letter = Some(DelayedLetter {
             key,
             n_presses: 1,
             dialog: sheet.id.clone(),
             is_answer: choice.is_some(),
-            chosen_before: self.chosen.clone(),
+            chosen_before,
+            chosen: self.chosen.clone(),
             acts_at: UnixMillis(now.0 + DELAY_MS),
         });
-        if let Some(choice) = choice {
-            self.chosen = Some((sheet.id.clone(), choice));
-        }
         true
     }
 
-    /// Counts another press of the letter that waits; returns false if the key is another one. A letter that is kept
-    /// down or pressed twice acts once.
+    /// Counts another press of the letter that waits; returns false if the key is another one. A letter that is kept down or
+    /// pressed twice acts once; only the second press makes it wait longer.
     pub fn repeat_letter(&mut self, key: KeyEvent) -> bool {
+        let (now, typed) = (self.current_time(), typed_char(key));
         let letter = self.letter.as_mut();
-        let same = letter.filter(|letter| letter.key.code == key.code);
-        same.map(|letter| letter.n_presses += 1).is_some()
+        let Some(letter) =
+            letter.filter(|letter| typed.is_some() && typed == typed_char(letter.key))
+        else {
+            return false;
+        };
+        letter.n_presses += 1;
+        if let (2, Some(now)) = (letter.n_presses, now) {
+            letter.acts_at = UnixMillis(now.0 + DELAY_MS);
+        }
+        true
     }
 
     /// Takes the letter that waits, so that it does not act by itself. What was selected before it is selected again.
     pub fn take_letter(&mut self) -> Option<DelayedLetter> {
         let letter = self.letter.take()?;
-        self.chosen.clone_from(&letter.chosen_before);
+        if self.chosen == letter.chosen {
+            self.chosen.clone_from(&letter.chosen_before);
+        }
         Some(letter)
     }
 

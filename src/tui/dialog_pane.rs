@@ -169,7 +169,7 @@ impl DialogPane {
 
     /// Drops what belongs to the previous run: calls and questions are numbered from the start in each run.
     fn reset_for_run(&mut self) {
-        (self.chosen, self.exact_call) = (None, None);
+        (self.chosen, self.letter, self.exact_call) = (None, None, None);
         self.guard.clear_dialog();
         self.clear_prompt_history();
         self.prompt_preview = None;

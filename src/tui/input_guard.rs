@@ -56,7 +56,9 @@ pub(super) struct InputGuard {
     put_aside: Option<UnixMillis>,
     /// Letters that came before the dialog could be read.
     early_letters: String,
-    /// The id of the screen's own dialog that a letter opened, which may have been meant as a text.
+    /// When a letter acted that may have been meant as a text.
+    letter_acted_at: Option<UnixMillis>,
+    /// The id of the screen's own dialog that it opened, until that takes keys.
     delayed_dialog: Option<String>,
     /// Whether the next dialog takes the keys from the composer.
     takes_keys: bool,
@@ -96,6 +98,14 @@ impl InputGuard {
             came.at = came.at.min(now);
             came.is_read |= came.ready_at(self.key_at).is_some_and(|at| at.0 <= now.0);
         }
+        let delayed = self.delayed_dialog.as_ref();
+        if self
+            .dialog
+            .as_ref()
+            .is_some_and(|came| came.is_read && delayed == Some(&came.id))
+        {
+            self.delayed_dialog = None;
+        }
     }
 
     fn note_dialog(&mut self, id: &str) {
@@ -103,7 +113,11 @@ impl InputGuard {
             return;
         }
         self.dialog = self.new_arrival(id);
-        if std::mem::take(&mut self.takes_keys)
+        let is_after_letter = match (self.now, self.letter_acted_at) {
+            (Some(now), Some(at)) => now.0 - at.0 <= COMPOSER_DIALOG_DELAY_MS,
+            _ => false,
+        };
+        if (std::mem::take(&mut self.takes_keys) || is_after_letter)
             && let Some(came) = &mut self.dialog
         {
             (came.delay_ms, came.is_read) = (COMPOSER_DIALOG_DELAY_MS, false);
@@ -343,14 +357,14 @@ impl DialogPane {
         self.chosen = None;
     }
 
-    /// Makes the next dialog wait like one that takes the keys from the composer: one of the run, or the screen's own that a
-    /// letter has just opened.
-    pub fn guard_next_dialog(&mut self) {
+    /// Notes that a letter acted which may have been meant as a text: a dialog that comes soon after it, one of the run or the
+    /// screen's own that it has just opened, waits like one that takes the keys from the composer.
+    pub fn note_letter_acted(&mut self) {
+        self.guard.letter_acted_at = self.guard.now;
         if let Some(own) = &self.own {
             self.guard.clear_dialog();
             self.guard.delayed_dialog = Some(own.id.clone());
         }
-        self.guard.takes_keys = true;
     }
 
     /// Returns the id of the dialog that the user can have read, in its place or in full in the pager.

@@ -153,7 +153,9 @@ impl Screen {
         };
         let Some(text) = self.dialogs.guard.add_early_letter(letter, is_meant) else {
             // The key that writes is followed by a text; as a capital it begins one.
-            let writes = command == Some(ScreenCommand::FocusComposer) && letter.is_lowercase();
+            let writes = command == Some(ScreenCommand::FocusComposer)
+                && letter.is_lowercase()
+                && !is_answer;
             let waits =
                 letter.is_alphabetic() && !writes && self.dialogs.delay_letter(key, sheet, choice);
             return waits.then(Vec::new);
@@ -258,34 +260,54 @@ impl Screen {
         letter.map_or_else(Vec::new, |letter| self.act_on_letter(&letter, state))
     }
 
-    /// Carries out the letter that waits, if any.
-    pub(super) fn act_on_delayed_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let letter = self.dialogs.take_letter();
-        letter.map_or_else(Vec::new, |letter| self.act_on_letter(&letter, state))
-    }
-
     /// Carries out a letter, unless something came in front of the dialog at which it was typed.
-    fn act_on_letter(&mut self, letter: &DelayedLetter, state: Option<&RunState>) -> Vec<Action> {
+    pub(super) fn act_on_letter(
+        &mut self,
+        letter: &DelayedLetter,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
         self.is_dirty = true;
-        let sheet = self.pending_dialog(state);
-        let is_seen = sheet.is_some_and(|sheet| {
-            let takes_answer =
-                self.dialogs.is_dialog_ready(&sheet) && !self.hit_areas.is_dialog_folded;
-            sheet.id == letter.dialog && (takes_answer || !letter.is_answer)
-        });
-        let is_in_front = self.takes_reply()
-            && self.composer.focus == ComposerFocus::Unfocused
-            && self.overlays.palette.is_none()
-            && self.overlays.search.is_none();
-        if !is_seen || !is_in_front {
+        if !self.is_still_asked(letter, state) {
             return Vec::new();
         }
         // What comes next was not there when the letter was pressed.
         self.dialogs.guard.on_key(letter.key);
         let actions = self.act_on_key(letter.key, state);
         self.note_discussion_request(&actions);
-        self.dialogs.guard_next_dialog();
+        self.dialogs.note_letter_acted();
         actions
+    }
+
+    /// Returns whether the dialog at which a letter was typed is in front, and means the same by it.
+    fn is_still_asked(&self, letter: &DelayedLetter, state: Option<&RunState>) -> bool {
+        let Some(sheet) = self.pending_dialog(state) else {
+            return false;
+        };
+        let typed = typed_char(letter.key).map(|letter| letter.to_ascii_lowercase());
+        let is_named = sheet.choices.iter().any(|choice| Some(choice.key) == typed);
+        let takes_answer =
+            is_named && self.dialogs.is_dialog_ready(&sheet) && !self.hit_areas.is_dialog_folded;
+        let means_the_same = if letter.is_answer {
+            takes_answer
+        } else {
+            !is_named || self.hit_areas.is_dialog_folded
+        };
+        sheet.id == letter.dialog
+            && means_the_same
+            && self.takes_reply()
+            && self.composer.focus == ComposerFocus::Unfocused
+            && self.overlays.palette.is_none()
+            && self.overlays.search.is_none()
+    }
+
+    /// Carries out the letter of a hint that was clicked: a click is no beginning of a text.
+    pub(super) fn act_on_clicked_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        match self.dialogs.take_letter() {
+            Some(letter) if self.is_still_asked(&letter, state) => {
+                self.act_on_key(letter.key, state)
+            }
+            Some(_) | None => Vec::new(),
+        }
     }
 }
 

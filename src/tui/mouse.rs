@@ -30,7 +30,11 @@ impl Screen {
         state: Option<&RunState>,
     ) -> Vec<Action> {
         let at = Position::new(event.column, event.row);
-        if matches!(event.kind, MouseEventKind::Down(_)) {
+        let is_press = matches!(
+            event.kind,
+            MouseEventKind::Down(_) | MouseEventKind::ScrollUp | MouseEventKind::ScrollDown
+        );
+        if is_press {
             self.take_letter_back();
         }
         match event.kind {
@@ -250,8 +254,7 @@ impl Screen {
             }
         } else {
             let mut actions = self.dispatch_key(event, state);
-            // A click is no beginning of a text.
-            actions.extend(self.act_on_delayed_letter(state));
+            actions.extend(self.act_on_clicked_letter(state));
             actions
         }
     }

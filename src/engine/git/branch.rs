@@ -91,8 +91,8 @@ impl CommitId {
     }
 }
 
-/// The most bytes of a branch's file: the id of a commit in hexadecimal digits, and a line end.
-const MAX_BRANCH_FILE_BYTES: u64 = 65;
+/// The most bytes of a branch's file that is read here: an id of 40 digits, and a line end. Longer ones are git's to read.
+const MAX_BRANCH_FILE_BYTES: u64 = 41;
 
 impl GitRepository {
     /// Reads where HEAD is.
@@ -150,7 +150,8 @@ impl GitRepository {
     }
 
     /// Reads the commit of a branch from its file, which git also reads first; `None` where git has to say it: the branch is
-    /// packed or symbolic, it has no commit yet, or its name or its file is not what git itself writes.
+    /// packed or symbolic, it has no commit yet, or its name or its file is not what git itself writes. That the commit exists is
+    /// not checked.
     fn commit_from_branch_file(&self, name: &str) -> Option<CommitId> {
         let is_plain_char = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let is_plain = |part: &str| {

@@ -10,7 +10,8 @@ use super::hands::question;
 use super::outcome::awake;
 use super::pictures::not_writing;
 use super::world::{
-    NOW, approving, documents, drawn, press, press_at, questions, running, screen, settings, state,
+    NOW, act_on_delayed_letter, approving, documents, drawn, press, press_at, questions, running,
+    screen, settings, state,
 };
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{TurnId, UnixMillis};
@@ -495,17 +496,20 @@ fn a_letter_alone_acts_after_a_moment() {
     assert_eq!(screen.letter_wait(at(-90_000)), wait(250));
     let seen = drawn(&mut screen, WIDE, Some(&asks));
     assert!(seen.contains("▸Deny"), "{seen}");
-    screen.on_time(at(249));
-    // A key that is kept down changes nothing.
-    assert_eq!(screen.on_key(letter('n'), Some(&asks)), []);
+    // A key that is pressed twice or kept down acts once.
+    screen.on_time(at(100));
+    for _ in 0..3 {
+        assert_eq!(screen.on_key(letter('n'), Some(&asks)), []);
+    }
+    screen.on_time(at(349));
     assert_eq!(screen.act_on_due_letter(Some(&asks)), []);
-    screen.on_time(at(250));
+    screen.on_time(at(350));
     assert_eq!(screen.act_on_due_letter(Some(&asks)).len(), 1);
-    assert_eq!(screen.letter_wait(at(250)), None);
+    assert_eq!(screen.letter_wait(at(350)), None);
     // What comes next was not there when it was pressed.
     let next = question("execute");
     drawn(&mut screen, WIDE, Some(&next));
-    screen.on_time(at(600));
+    screen.on_time(at(700));
     assert_eq!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
     screen.on_time(at(10_000));
     assert_ne!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
@@ -519,6 +523,7 @@ fn a_letter_that_does_not_act_changes_nothing() {
         &["y", "<back>"],
         &["y", "<right>", "<left>"],
         &["y", "ou must not", "<c-u>", "<esc>"],
+        &["y", "<a-y>"],
     ] {
         let (mut screen, asks) = asked();
         let key = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
@@ -530,6 +535,12 @@ fn a_letter_that_does_not_act_changes_nothing() {
         let enter = screen.on_key(key, Some(&asks));
         assert!(!enter.is_empty() && !allows(&enter), "{keys:?}: {enter:?}");
     }
+    // Ctrl with the same letter is another key.
+    let (mut screen, asks) = asked();
+    screen.on_key(letter('y'), Some(&asks));
+    press_at(&mut screen, WIDE, Some(&asks), &["<c-y>"]);
+    assert_eq!(screen.letter_wait(at(0)), None);
+    assert_eq!(act_on_delayed_letter(&mut screen, Some(&asks)), []);
     // Enter behind it does not wait.
     let (mut screen, asks) = asked();
     screen.on_key(letter('y'), Some(&asks));
@@ -538,11 +549,14 @@ fn a_letter_that_does_not_act_changes_nothing() {
     // Something came in front of the question, or it is gone.
     screen.on_key(letter('y'), Some(&asks));
     screen.show_text("Doctor", "all is well");
-    assert_eq!(screen.act_on_delayed_letter(Some(&asks)), []);
+    assert_eq!(act_on_delayed_letter(&mut screen, Some(&asks)), []);
     assert!(screen.overlays.pager.is_some());
     let (mut screen, asks) = asked();
     screen.on_key(letter('y'), Some(&asks));
-    assert_eq!(screen.act_on_delayed_letter(Some(&question("gate"))), []);
+    assert_eq!(
+        act_on_delayed_letter(&mut screen, Some(&question("gate"))),
+        []
+    );
     assert!(text(&screen).is_empty());
 }
 

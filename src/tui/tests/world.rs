@@ -836,7 +836,7 @@ pub fn press_at(
                     actions.extend(screen.on_key(plain(KeyCode::Char(c)), state));
                 }
                 // Nothing is typed in the moment after it.
-                actions.extend(screen.act_on_delayed_letter(state));
+                actions.extend(act_on_delayed_letter(screen, state));
                 drawn(screen, size, state);
                 continue;
             }
@@ -845,6 +845,12 @@ pub fn press_at(
         drawn(screen, size, state);
     }
     actions
+}
+
+/// Carries out the letter that waits, as if its time were over.
+pub fn act_on_delayed_letter(screen: &mut Screen, state: Option<&RunState>) -> Vec<Action> {
+    let letter = screen.dialogs.take_letter();
+    letter.map_or_else(Vec::new, |letter| screen.act_on_letter(&letter, state))
 }
 
 /// Opens a thread of the user on a line of the plan.
