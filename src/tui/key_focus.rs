@@ -14,7 +14,7 @@ use super::command_table::is_command_available;
 use super::composer::typed_char;
 use super::composer_pane::KeyClaim;
 use super::delayed_letter::DelayedLetter;
-use super::dialog::{ChoiceDialog, EmptyComposerEnter};
+use super::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
 use super::tab_kind::TabKind;
 use crate::domain::ids::UnixMillis;
@@ -153,9 +153,13 @@ impl Screen {
         };
         let Some(text) = self.dialogs.guard.add_early_letter(letter, is_meant) else {
             // The key that writes is followed by a text; as a capital it begins one.
-            let writes = command == Some(ScreenCommand::FocusComposer)
-                && letter.is_lowercase()
-                && !is_answer;
+            let choice_action = choice.and_then(|at| Some(&sheet.choices.get(at)?.action));
+            let opens_composer = match choice_action {
+                Some(ChoiceAction::RunCommand(command)) => *command == ScreenCommand::FocusComposer,
+                Some(_) => false,
+                None => command == Some(ScreenCommand::FocusComposer),
+            };
+            let writes = opens_composer && letter.is_lowercase();
             let waits =
                 letter.is_alphabetic() && !writes && self.dialogs.delay_letter(key, sheet, choice);
             return waits.then(Vec::new);

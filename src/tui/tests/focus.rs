@@ -481,6 +481,15 @@ fn a_letter_of_a_button_with_another_after_it_begins_a_text() {
         assert_eq!(text(&screen), wanted);
         press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
     }
+    // At the goal the same key is a button.
+    let talk = state(Phase::RefineGoal);
+    let mut talking = super::world::screen();
+    talking.on_time(NOW);
+    talking.composer.focus = ComposerFocus::Unfocused;
+    drawn(&mut talking, WIDE, Some(&talk));
+    talking.on_time(at(0));
+    press_at(&mut talking, WIDE, Some(&talk), &["iuse it"]);
+    assert_eq!(text(&talking), "use it");
     assert_eq!(screen.on_key(letter('n'), Some(&asks)), []);
     screen.on_paste("ot this");
     assert_eq!(text(&screen), "not this");
