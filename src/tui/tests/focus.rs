@@ -573,7 +573,7 @@ fn a_letter_that_does_not_act_changes_nothing() {
 fn a_click_takes_a_letter_that_waits_back_and_does_not_wait_itself() {
     let (mut screen, asks) = asked();
     drawn(&mut screen, WIDE, Some(&asks));
-    let (place, _) = screen.hit_areas.choices[0].clone();
+    let (place, _) = screen.hit_areas.choices[0];
     let click = MouseEvent {
         kind: MouseEventKind::Down(MouseButton::Left),
         column: place.x + 1,
