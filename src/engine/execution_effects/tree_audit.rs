@@ -124,11 +124,12 @@ pub(super) async fn find_entry_points(
     now: &TreeId,
     initial_code: Option<&UnversionedCode>,
 ) -> Result<Vec<EntryPoint>, GitError> {
-    let mut found = sensitive_changes_between(git, command, before, now).await?;
+    let configuration = &git.read_configuration().await?;
+    let mut found = sensitive_changes_between(git, configuration, command, before, now).await?;
     if let Some(initial_code) = initial_code {
         // If a change also appears in the tree it is reported once, with its content there.
         let mut outside_tree = git
-            .scan_unversioned_code()
+            .scan_unversioned_code_with(configuration)
             .await?
             .changes_since(initial_code);
         outside_tree.retain(|change| found.iter().all(|known| known.path != change.path));

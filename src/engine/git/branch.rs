@@ -79,10 +79,10 @@ pub enum RunBranch {
 
 impl CommitId {
     /// Reads the text of a branch's file, or of a detached HEAD's. Anybody may have written it, so it has to be an id as git
-    /// writes it: 40 or 64 lower-case hexadecimal digits, not all 0, and a line end.
+    /// writes it: 40 lower-case hexadecimal digits, not all 0, and a line end. Longer ones are git's to read.
     pub(super) fn from_branch_file(text: &str) -> Option<Self> {
         let id = text.strip_suffix('\n')?;
-        let is_id = matches!(id.len(), 40 | 64)
+        let is_id = id.len() == 40
             && id
                 .bytes()
                 .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -91,7 +91,7 @@ impl CommitId {
     }
 }
 
-/// The most bytes of a branch's file that is read here: an id of 40 digits, and a line end. Longer ones are git's to read.
+/// The most bytes of a branch's file that is read here: an id of 40 digits, and a line end.
 const MAX_BRANCH_FILE_BYTES: u64 = 41;
 
 impl GitRepository {

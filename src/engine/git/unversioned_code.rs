@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::config_programs::GitConfiguration;
 use super::error::GitError;
 use super::git_command::{path_from_bytes, split_nul};
 use super::installed_packages::{installed_packages, is_dependency_folder};
@@ -31,15 +32,6 @@ const REPOSITORY_SETTINGS: [&str; 4] =
 
 /// Folders with installed or built files, too large to scan.
 const SKIPPED_FOLDERS: [&str; 5] = ["node_modules", "target", ".venv", "venv", ".git"];
-
-/// Arguments to list the files of trees: names only, so that no filter runs.
-const LIST_FILES_ARGUMENTS: [&str; 5] = [
-    "ls-files",
-    "-z",
-    "--cached",
-    "--others",
-    "--exclude-standard",
-];
 
 /// Why the user is asked about a program that git's configuration names.
 pub const PROGRAM_REASON: &str = "git's configuration names it as a program, which git runs";
@@ -111,35 +103,41 @@ impl GitRepository {
     /// # Errors
     /// Git fails, or a file cannot be read.
     pub async fn scan_unversioned_code(&self) -> Result<UnversionedCode, GitError> {
+        let configuration = self.read_configuration().await?;
+        self.scan_unversioned_code_with(&configuration).await
+    }
+
+    /// Does the same with a configuration that was just read.
+    ///
+    /// # Errors
+    /// As above.
+    pub async fn scan_unversioned_code_with(
+        &self,
+        configuration: &GitConfiguration,
+    ) -> Result<UnversionedCode, GitError> {
         let mut look = UnversionedCodeScanner {
             repository: self,
             found: UnversionedCode::default(),
         };
-        let configuration = self.read_configuration().await?;
         let hooks = configuration.hooks.clone();
         look.scan_hooks(&hooks.unwrap_or_else(|| self.common_dir.join("hooks")))?;
-        look.scan_configuration(&self.configuration_files(configuration.files))?;
+        look.scan_configuration(&self.configuration_files(configuration.files.clone()))?;
         let attributes = self.common_dir.join("info/attributes");
         look.add_path(&attributes, UnversionedCodeKind::Attributes)?;
         look.scan_pointers()?;
         look.scan_submodules(&self.common_dir.join("modules"))?;
-        for program in configuration.programs {
+        for program in &configuration.programs {
             let program = self.root.join(program);
             if program.is_file() {
                 look.add_path(&program, UnversionedCodeKind::Program)?;
             }
         }
-        let outside = self.list_unversioned_paths().await?;
-        for folder in &outside.folders {
+        let listed = self.list_work_tree().await?;
+        for folder in &listed.folders {
             look.scan_nested_repository(&self.root.join(folder))?;
         }
-        look.scan_unversioned_paths(outside.paths)?;
-        look.scan_set_id_files(
-            &self
-                .git_object_command(&LIST_FILES_ARGUMENTS)
-                .stdout_bytes()
-                .await?,
-        );
+        look.scan_unversioned_paths(listed.unversioned)?;
+        look.scan_set_id_files(listed.files);
         Ok(look.found)
     }
 
@@ -162,8 +160,7 @@ impl GitRepository {
         named.into_iter().collect()
     }
 
-    /// Lists what no tree shows, relative to the root: ignored files and folders, and nested repositories.
-    async fn list_unversioned_paths(&self) -> Result<UnversionedPaths, GitError> {
+    async fn list_work_tree(&self) -> Result<WorkTreePaths, GitError> {
         let args = [
             "status",
             "--porcelain=v2",
@@ -174,13 +171,14 @@ impl GitRepository {
             "--no-renames",
         ];
         let output = self.git_command(&args).stdout_bytes().await?;
-        let mut folders = BTreeSet::new();
+        let (mut files, mut folders) = (Vec::new(), BTreeSet::new());
         for record in split_nul(&output) {
             if let [b'?', b' ', path @ ..] = record {
                 add_folders(path, &mut folders);
+                files.push(path_from_bytes(path));
             }
         }
-        let mut paths: Vec<PathBuf> = split_nul(&output)
+        let mut unversioned: Vec<PathBuf> = split_nul(&output)
             .filter_map(|record| match record {
                 [b'!', b' ', path @ ..] => Some(path),
                 [b'?', b' ', path @ ..] if path.ends_with(b"/") => Some(path),
@@ -195,22 +193,29 @@ impl GitRepository {
         for entry in split_nul(&index) {
             if let Some(path) = entry.splitn(2, |byte| *byte == b'\t').nth(1) {
                 add_folders(path, &mut folders);
+                files.push(path_from_bytes(path));
             }
         }
         let submodules = split_nul(&index)
             .filter(|entry| entry.starts_with(b"160000 "))
             .filter_map(|entry| entry.split(|byte| *byte == b'\t').nth(1));
-        paths.extend(submodules.map(path_from_bytes));
+        unversioned.extend(submodules.map(path_from_bytes));
         let folders = folders.iter().map(|path| path_from_bytes(path)).collect();
-        Ok(UnversionedPaths { paths, folders })
+        Ok(WorkTreePaths {
+            unversioned,
+            files,
+            folders,
+        })
     }
 }
 
-/// The paths that no tree shows.
-struct UnversionedPaths {
-    /// Ignored files and folders and nested repositories, relative to the root.
-    paths: Vec<PathBuf>,
-    /// The folders of tracked files, in which a repository could hide.
+/// The paths in the work tree, relative to the root.
+struct WorkTreePaths {
+    /// What no tree shows: ignored files and folders, and nested repositories.
+    unversioned: Vec<PathBuf>,
+    /// Tracked and untracked files. A nested repository is one of them, a tracked file that is gone, too.
+    files: Vec<PathBuf>,
+    /// The folders of these files, in which a repository could hide.
     folders: Vec<PathBuf>,
 }
 
@@ -286,9 +291,9 @@ impl UnversionedCodeScanner<'_> {
         Ok(())
     }
 
-    /// Adds tracked files with a set-id bit.
-    fn scan_set_id_files(&mut self, list: &[u8]) {
-        for path in split_nul(list).map(path_from_bytes) {
+    /// Adds files with a set-id bit.
+    fn scan_set_id_files(&mut self, files: Vec<PathBuf>) {
+        for path in files {
             let found = std::fs::symlink_metadata(self.repository.root.join(&path));
             let mode = found.map_or(0, |found| if found.is_file() { found.mode() } else { 0 });
             if mode & 0o6000 != 0 {

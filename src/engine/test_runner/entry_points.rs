@@ -20,7 +20,7 @@ use self::sensitive_parts::{
 };
 use super::test_command_line::TestCommandLine;
 use crate::engine::git::sensitive_files::{self, HOOK_FOLDERS, SensitiveFileReader};
-use crate::engine::git::{GitError, GitRepository, PROGRAM_REASON, TreeId};
+use crate::engine::git::{GitConfiguration, GitError, GitRepository, PROGRAM_REASON, TreeId};
 use crate::store::scoped_read::ScopedReader;
 
 /// A change that the user must approve before anything runs because of it.
@@ -96,6 +96,7 @@ pub fn needs_content(path: &Path) -> bool {
 /// Git fails.
 pub async fn sensitive_changes_between(
     repository: &GitRepository,
+    configuration: &GitConfiguration,
     command: Option<&TestCommandLine>,
     before: &TreeId,
     after: &TreeId,
@@ -125,9 +126,7 @@ pub async fn sensitive_changes_between(
             content: change.content,
         });
     }
-    let configuration = repository.read_configuration().await?;
-    let hooks_folder = repository.hooks_folder_in_tree(&configuration);
-    let programs = configuration.programs;
+    let hooks_folder = repository.hooks_folder_in_tree(configuration);
     let followed = command.map(|command| follow_in_work_tree(repository, command));
     let (old, new) = (
         |path: &Path| old.get(path).cloned().flatten(),
@@ -137,7 +136,10 @@ pub async fn sensitive_changes_between(
     let mut found =
         find_sensitive_changes(&followed, hooks_folder.as_deref(), &old, &new, &changed);
     for change in changed {
-        let is_named = programs.iter().any(|named| change.path.starts_with(named));
+        let is_named = configuration
+            .programs
+            .iter()
+            .any(|named| change.path.starts_with(named));
         if is_named && found.iter().all(|known| known.path != change.path) {
             found.push(SensitiveChange {
                 path: change.path,

@@ -212,9 +212,11 @@ async fn the_trees_before_and_after_are_noted() {
     let after = repository.current_tree().await.unwrap();
     let before = crate::engine::git::TreeId(receipt.tree_after.unwrap());
     let pytest = TestCommandLine::parse("pytest").unwrap();
-    let found = sensitive_changes_between(&repository, Some(&pytest), &before, &after)
-        .await
-        .unwrap();
+    let configuration = &repository.read_configuration().await.unwrap();
+    let found =
+        sensitive_changes_between(&repository, configuration, Some(&pytest), &before, &after)
+            .await
+            .unwrap();
     assert_eq!(
         found
             .iter()
@@ -222,9 +224,10 @@ async fn the_trees_before_and_after_are_noted() {
             .collect::<Vec<_>>(),
         ["pytest.ini Some(\"100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\")"]
     );
-    let found = sensitive_changes_between(&repository, Some(&pytest), &after, &before)
-        .await
-        .unwrap();
+    let found =
+        sensitive_changes_between(&repository, configuration, Some(&pytest), &after, &before)
+            .await
+            .unwrap();
     assert_eq!(
         found
             .into_iter()

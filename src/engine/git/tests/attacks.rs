@@ -411,8 +411,14 @@ async fn a_program_of_the_repository_that_gits_configuration_names_asks_when_it_
     fixture.write("lib/third.sh", "touch ran\n");
     fixture.write(".gitattributes", "* filter=fmt\n");
     let now = repository.current_tree().await.unwrap();
-    let changes =
-        crate::engine::test_runner::sensitive_changes_between(&repository, None, &before, &now);
+    let configuration = &repository.read_configuration().await.unwrap();
+    let changes = crate::engine::test_runner::sensitive_changes_between(
+        &repository,
+        configuration,
+        None,
+        &before,
+        &now,
+    );
     let changes = changes.await.unwrap();
     let told: Vec<String> = changes
         .iter()
