@@ -84,9 +84,14 @@ impl ComposerPane {
         self.key_claim = claim;
         // Something new has the keys, so closing what the user opened does not bring them back.
         self.is_lent &= !is_new;
-        let is_lost = is_new && self.is_composer_awaiting_text() && self.draft.is_none();
+        let is_for_view = matches!(
+            self.draft,
+            Some(ComposerDraft::Note | ComposerDraft::Line | ComposerDraft::Topic { .. })
+        );
+        let is_lost = is_new && self.is_composer_awaiting_text() && !is_for_view;
         if is_lost {
-            self.focus = ComposerFocus::Unfocused;
+            // What another dialog asked for and nobody has begun to write is not asked for any more.
+            (self.focus, self.draft) = (ComposerFocus::Unfocused, None);
         }
         is_lost
     }

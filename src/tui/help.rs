@@ -152,7 +152,7 @@ fn screen_notes(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
 fn dialog_and_view_keys(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     let dialogs =
         "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. At a question of the run, a \
-        letter with another one right after it begins a text. Words for /answer: "
+        letter or number with another one right after it begins a text. Words for /answer: "
             .to_owned()
             + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
             + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, \

@@ -1,7 +1,8 @@
 //! Who has the keys: an open question, a tab, the result of a run, or the composer.
 //!
 //! A letter at a question is one of the keys that the screen shows, or else the beginning of a text. One that is shown waits a
-//! moment ([`DelayedLetter`]): with another character after it, it begins a text, too.
+//! moment ([`DelayedLetter`]): with another character after it, it begins a text, too. So do the number of a tab or an answer,
+//! and the signs that the lines of a text begin with.
 
 use std::time::Duration;
 
@@ -135,7 +136,7 @@ impl Screen {
         let letter = typed_char(key).filter(|_| self.takes_reply())?;
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
         let is_key = command.is_some() || letter == '/';
-        if is_key && !letter.is_alphabetic() {
+        if is_key && !may_begin_text(letter) {
             return None;
         }
         let mut choices = sheet.choices.iter();
@@ -161,7 +162,7 @@ impl Screen {
             };
             let writes = opens_composer && letter.is_lowercase();
             let waits =
-                letter.is_alphabetic() && !writes && self.dialogs.delay_letter(key, sheet, choice);
+                may_begin_text(letter) && !writes && self.dialogs.delay_letter(key, sheet, choice);
             return waits.then(Vec::new);
         };
         if is_answer && !is_several_letters(&text) {
@@ -200,15 +201,18 @@ impl Screen {
         ))
     }
 
-    /// Returns whether the last frame shows a letter as a key, or the letter interrupts what runs.
+    /// Returns whether the last frame shows a letter as a key, or the letter interrupts what runs or shows a tab.
     fn is_shown_key(&self, key: KeyEvent, state: Option<&RunState>) -> bool {
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
         let areas = &self.hit_areas;
         let interrupts = command == Some(ScreenCommand::InterruptTurn)
             && is_command_available(&ScreenCommand::InterruptTurn, state, None);
-        let writes = command == Some(ScreenCommand::FocusComposer);
+        let is_of_screen = matches!(
+            command,
+            Some(ScreenCommand::FocusComposer | ScreenCommand::Show(_))
+        );
         interrupts
-            || writes
+            || is_of_screen
             || areas.hints.iter().any(|(_, shown)| shown.matches(&key))
             || command.is_some_and(|command| areas.footer_commands.contains(&command))
     }
@@ -234,10 +238,27 @@ impl Screen {
             return Some(typed.collect());
         }
         match key.code {
-            KeyCode::Enter => Some(self.act_on_letter(&letter, state)),
+            KeyCode::Enter => {
+                let sends = self.picks_answer(&letter, state);
+                let actions = self.act_on_letter(&letter, state);
+                // The number of an answer selects it, and Enter sends it.
+                (!sends).then_some(actions)
+            }
             KeyCode::Esc | KeyCode::Backspace => Some(Vec::new()),
             _ => None,
         }
+    }
+
+    /// Returns whether a letter is the number of an answer, of which one is to be chosen.
+    fn picks_answer(&self, letter: &DelayedLetter, state: Option<&RunState>) -> bool {
+        let typed = typed_char(letter.key).filter(char::is_ascii_digit);
+        let sheet = typed.and_then(|_| self.pending_dialog(state));
+        sheet.is_some_and(|sheet| {
+            let mut choices = sheet.choices.iter();
+            choices.any(|choice| {
+                Some(choice.key) == typed && matches!(choice.action, ChoiceAction::PickAnswer(_))
+            })
+        })
     }
 
     /// Puts a letter that waits before a text that comes now.
@@ -313,6 +334,14 @@ impl Screen {
             Some(_) | None => Vec::new(),
         }
     }
+}
+
+/// Returns whether a text may begin with a character that is a key, too: a letter, a number, or what the lines of a Markdown
+/// text begin with. Keys that move or unfold, as `.` and Space, are pressed several times in a row.
+fn may_begin_text(c: char) -> bool {
+    /// A list, a heading, a quotation of two kinds.
+    const SIGNS: &str = "-+#>\"";
+    c.is_alphanumeric() || SIGNS.contains(c)
 }
 
 /// Returns whether a text is more than one letter, which may be repeated: a held key is no text.

@@ -405,8 +405,15 @@ fn a_letter_that_a_question_does_not_name_begins_a_text() {
     press_at(&mut screen, WIDE, Some(&asks), &["(1"]);
     assert_eq!(text(&screen), "(1");
     press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
-    // Signs and numbers that are keys stay so.
-    press_at(&mut screen, WIDE, Some(&asks), &["2"]);
+    // What the lines of a text begin with, the number of a tab, too.
+    for typed in ["- no ls", "# No", "> ls", "\"ls\"", "1. no ls", "2"] {
+        press_at(&mut screen, WIDE, Some(&asks), &[typed]);
+        let is_text = typed != "2";
+        assert_eq!(text(&screen), typed.repeat(usize::from(is_text)));
+        let tab = screen.tabs.view.focused();
+        assert_eq!(tab == TabKind::Chat, is_text, "{typed}");
+        press_at(&mut screen, WIDE, Some(&asks), &["<c-u>", "<esc>"]);
+    }
     assert_eq!(screen.tabs.view.focused(), TabKind::Plan);
     // In another tab letters are its keys.
     press_at(&mut screen, WIDE, Some(&asks), &["d"]);
@@ -522,6 +529,24 @@ fn a_letter_alone_acts_after_a_moment() {
     assert_eq!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
     screen.on_time(at(10_000));
     assert_ne!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
+}
+
+#[test]
+fn a_text_that_was_asked_for_and_not_begun_is_not_asked_for_at_the_next_question() {
+    let (mut screen, asks) = asked();
+    press_at(&mut screen, WIDE, Some(&asks), &["w"]);
+    assert!(screen.composer.is_writing_for_dialog());
+    let next = question("execute");
+    drawn(&mut screen, WIDE, Some(&next));
+    assert_eq!(screen.composer.draft, None);
+    screen.on_time(at(10_000));
+    assert_ne!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
+    // One that was begun stays.
+    let (mut screen, asks) = asked();
+    press_at(&mut screen, WIDE, Some(&asks), &["w", "because"]);
+    drawn(&mut screen, WIDE, Some(&next));
+    assert!(screen.composer.is_writing_for_dialog());
+    assert_eq!(text(&screen), "because");
 }
 
 #[test]
