@@ -11,7 +11,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 use super::child_session_list::child_title;
 use super::clickable_keys::{self};
 use super::dialog::dialog_size::{
-    MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label, without_text_above,
+    ENTER_BESIDE_CHOICE, MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label, without_text_above,
 };
 use super::dialog::{ChoiceDialog, DialogFocus};
 use super::dialogs::question_dialog_id;
@@ -320,8 +320,11 @@ impl Screen {
             DialogFocus::Dialog(at) | DialogFocus::EnterOnly(at) => {
                 let label = sheet.choices.get(at).map_or("", |c| c.label.as_str());
                 // The chosen button says it, unless it is cut.
-                let is_whole = text_width(label) + MAX_CHOICE_LEAD <= columns;
-                if matches!(keys, DialogFocus::Dialog(_)) && is_whole {
+                let enter = match keys {
+                    DialogFocus::EnterOnly(_) => text_width(ENTER_BESIDE_CHOICE),
+                    _ => 0,
+                };
+                if text_width(label) + MAX_CHOICE_LEAD + enter <= columns {
                     return String::new();
                 }
                 let left = columns.saturating_sub(6 + text_width("Enter: "));

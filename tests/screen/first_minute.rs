@@ -14,7 +14,7 @@ const GOES_ON: [&str; 2] = ["Confirm and write the plan", "Send"];
 
 /// Returns the key that the screen names for going on.
 fn named_key(shown: &str) -> Option<String> {
-    if shown.contains("Enter: Confirm and write the plan") {
+    if shown.contains("Confirm and write the plan  Enter") {
         return Some(ENTER.to_owned());
     }
     let key_of = |label: &str| {

@@ -7,7 +7,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Padding, Paragraph};
 
 use super::dialog_body::MIN_ROWS_OF_TWO_TEXTS;
-use super::{ChoiceDialog, DialogChoice, DialogFocus, DialogOrigin, DialogWeight};
+use super::dialog_size::ENTER_BESIDE_CHOICE;
+use super::{
+    ChoiceDialog, DialogChoice, DialogFocus, DialogOrigin, DialogWeight, EmptyComposerEnter,
+};
 use crate::tui::clickable_keys;
 use crate::tui::composer::BAR;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
@@ -125,6 +128,11 @@ impl ChoiceDialog {
         if !is_question || columns < MIN_BUTTON_COLUMNS || !self.choices.iter().all(is_short) {
             return in_list();
         }
+        // One button of a row may have Enter in place of its letter.
+        let columns = match self.empty_composer_enter {
+            EmptyComposerEnter::FocusesDialog => columns,
+            _ => columns.saturating_sub(ENTER_BESIDE_CHOICE.len()),
+        };
         let mut rows: Vec<Vec<usize>> = Vec::new();
         let mut used = usize::MAX;
         for (at, choice) in self.choices.iter().enumerate() {
@@ -169,10 +177,9 @@ impl ChoiceDialog {
                 };
                 let is_chosen = keys.pointed_choice() == Some(*at);
                 let (line, width) = if has_buttons {
-                    (
-                        button_line(choice, keys, self.weight, is_chosen),
-                        button_columns(choice),
-                    )
+                    let line = button_line(choice, keys, self.weight, is_chosen);
+                    let width = line.width();
+                    (line, width)
                 } else {
                     (self.choice_line(choice, keys, is_chosen, columns), columns)
                 };
@@ -306,6 +313,11 @@ impl ChoiceDialog {
         };
         let key = key_text(choice);
         let room = columns.saturating_sub(text_width(&key) + 4);
+        let has_room = text_width(&choice.label) + text_width(ENTER_BESIDE_CHOICE) <= room;
+        let enter = match keys {
+            DialogFocus::EnterOnly(_) if is_chosen && has_room => ENTER_BESIDE_CHOICE,
+            _ => "",
+        };
         let no_letter = Span::raw(" ".repeat(text_width(&key)));
         let (sign, style, letter) = match (keys, is_chosen) {
             (DialogFocus::Dialog(_), true) => ("▸ ", lit, Span::styled(key, theme::KEY)),
@@ -321,6 +333,7 @@ impl ChoiceDialog {
             letter,
             Span::raw("  "),
             Span::styled(truncate_to_columns(&choice.label, room), style),
+            Span::styled(enter, clickable_keys::mark_hint(theme::QUIET)),
         ])
     }
 }
@@ -342,8 +355,8 @@ fn key_text(choice: &DialogChoice) -> String {
     choice.key.to_uppercase().to_string()
 }
 
-/// Lays out a choice as a button: its label and its letter, without the letter while letters are typed into the
-/// composer.
+/// Lays out a choice as a button: its label and its letter. While letters are typed into the composer, none is shown, and
+/// Enter at the button that it carries out.
 fn button_line(
     choice: &DialogChoice,
     keys: DialogFocus,
@@ -364,7 +377,7 @@ fn button_line(
     let (style, key, key_style) = match (keys, is_chosen) {
         (DialogFocus::Dialog(_), true) => (chosen, key, chosen),
         (DialogFocus::Dialog(_), false) => (button, key, button.patch(theme::KEY)),
-        (DialogFocus::EnterOnly(_), true) => (chosen, no_letter, chosen),
+        (DialogFocus::EnterOnly(_), true) => (chosen, "Enter".to_owned(), chosen),
         (DialogFocus::EnterOnly(_), false) | (DialogFocus::Composer(_), _) => {
             (quiet, no_letter, quiet)
         }

@@ -81,6 +81,9 @@ pub fn without_text_above(sheet: ChoiceDialog, window: Rect) -> ChoiceDialog {
 /// How many columns stand before the label of a choice: bar, mark and key.
 pub const MAX_CHOICE_LEAD: usize = 9;
 
+/// Stands behind a chosen choice that Enter carries out while its letter is text in the composer.
+pub const ENTER_BESIDE_CHOICE: &str = "  Enter";
+
 /// Returns a label without its explanation; the part after a comma is kept if it fits.
 pub fn short_label(label: &str, columns: usize) -> &str {
     let first = |signs: &[char]| label.split(signs).next().unwrap_or(label).trim_end();

@@ -94,7 +94,10 @@ fn enter_in_the_empty_composer_confirms_the_goal_and_arrows_choose_something_els
     let talking = state(Phase::RefineGoal);
     let mut screen = screen();
     let seen = drawn(&mut screen, (120, 40), Some(&talking));
-    assert!(seen.contains("Enter: Confirm and write the plan"), "{seen}");
+    assert!(
+        seen.contains("▸Confirm and write the plan  Enter"),
+        "{seen}"
+    );
     let chosen = |screen: &crate::tui::Screen| {
         let sheet = screen.pending_dialog(Some(&talking)).unwrap();
         screen.dialogs.chosen_choice(&sheet)
