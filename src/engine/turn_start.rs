@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::adapter::{SessionSpec, TurnAccess, TurnSpec};
 use crate::domain::ids::SessionId;
+use crate::domain::phase::Mode;
 use crate::domain::plan::file_hash;
 use crate::domain::turn::{TurnOrder, TurnPurpose};
 use crate::permission::{PhaseAccess, RuleSet};
@@ -71,7 +72,8 @@ pub(super) fn prepare_turn(
         .ok_or("this run has no reviewer")?;
     let adapter = run.role_adapter(role)?;
     let rules = run.setup.permissions.rules(order.purpose.profile().name());
-    let access = if order.purpose.may_write() {
+    // In Read-only the sandbox denies what the decision denies: a CLI does not ask about each edit that its sandbox allows.
+    let access = if order.purpose.may_write() && run.state().mode != Mode::Plan {
         TurnAccess::Workspace
     } else {
         TurnAccess::ReadOnly

@@ -106,8 +106,17 @@ pub fn set_mode(wanted: Option<Mode>, state: Option<&RunState>) -> CommandOutcom
         Mode::Plan if wanted.is_some() => {
             changed.with_note("Agents now only read. See the plan itself with /tab plan")
         }
+        Mode::Default | Mode::AutoEdit if may_have_begun_read_only(state) => changed.with_note(
+            "A turn that began Read-only stays so, edits are possible from the next one on",
+        ),
         Mode::Plan | Mode::Default | Mode::AutoEdit => changed,
     }
+}
+
+/// Returns whether a step's turn runs that may have begun in Read-only: its sandbox stays so.
+fn may_have_begun_read_only(state: &RunState) -> bool {
+    let mut running = state.running.iter();
+    state.mode == Mode::Plan && running.any(|turn| turn.order.purpose.may_write())
 }
 
 /// Asks whether to go back to the goal.

@@ -103,6 +103,14 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         permission::codex_in_yolo,
     ),
     scenario(
+        "nothing_is_written_in_read_only_codex_executing",
+        permission::codex_read_only,
+    ),
+    scenario(
+        "nothing_is_written_in_read_only_claude_executing",
+        permission::claude_read_only,
+    ),
+    scenario(
         "what_is_held_back_reaches_no_model_codex_planning",
         unread::usual,
     ),

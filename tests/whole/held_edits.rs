@@ -80,6 +80,20 @@ fn mode_yolo_keeps_what_rules_ask_about_and_nothing_that_they_deny() {
 }
 
 #[test]
+fn in_mode_plan_a_step_writes_nothing() {
+    let world = world();
+    world
+        .run(&["--mode", "plan"])
+        .ends(3)
+        .complains("Step 1 changed nothing");
+    assert_eq!(
+        world.git(&["status", "--porcelain", "--", ":!.agent-collab"]),
+        ""
+    );
+    assert_eq!(world.subjects(), ["documents", "first"]);
+}
+
+#[test]
 fn a_step_of_which_everything_is_put_back_changed_nothing() {
     let mut world = world();
     world.config =

@@ -77,6 +77,49 @@ pub fn codex_in_yolo(notes: &mut Notes) {
     notes.prove(what, USUAL.planner, "no");
 }
 
+/// In Read-only, nothing of codex's writes in EXECUTE, by a patch or a command.
+pub fn codex_read_only(notes: &mut Notes) {
+    read_only("permission-codex-read-only", USUAL, notes);
+}
+
+/// The same with claude.
+pub fn claude_read_only(notes: &mut Notes) {
+    read_only("permission-claude-read-only", SWAPPED, notes);
+}
+
+fn editing(request: &Request) -> Reply {
+    let calls = [
+        Tool::Write {
+            path: "new.txt".to_owned(),
+            content: "new\n".to_owned(),
+        },
+        Tool::Shell("echo '// by shell' >> code.js".to_owned()),
+        Tool::Escalated("touch escalated.txt".to_owned()),
+    ];
+    match brain::purpose_of(&request.prompt) {
+        Purpose::FirstStep => brain::after(&calls, request),
+        _ => brain::honest(request),
+    }
+}
+
+fn read_only(name: &str, cast: Cast, notes: &mut Notes) {
+    let world = World::create(name, cast, editing);
+    world.configure(
+        "[[permission.rule]]\npermission = \"*\"\npattern = \"*\"\naction = \"allow\"\n",
+    );
+    let before = world.repository.git(&["rev-parse", "HEAD^{tree}"]);
+    let outcome = world.run(&["--yes-execute", "--on-ask", "allow-rules", "--mode", "plan"]);
+    world.note(notes, &outcome);
+    outcome.assert_code(3);
+    let changed = world
+        .repository
+        .git(&["status", "--porcelain", "--", ":!.agent-collab"]);
+    assert_eq!(changed, "", "{:?}", outcome.decisions());
+    assert_eq!(world.repository.git(&["rev-parse", "HEAD^{tree}"]), before);
+    let what = "in mode plan, every call allowed: writes in EXECUTE by a patch, a command or past its sandbox";
+    notes.prove(what, cast.planner, "no");
+}
+
 /// claude asks, and a rule of the user allows one of the commands.
 pub fn claude_allowed(notes: &mut Notes) {
     let (world, outcome) = play("permission-claude-allowed", SWAPPED, "allow-rules", notes);
