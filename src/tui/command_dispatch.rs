@@ -352,7 +352,11 @@ impl Screen {
                 actions
             }
             ChoiceAction::WriteDraft(draft) => self.begin_draft(draft, state),
-            ChoiceAction::RunCommand(command) => self.perform_command(command, state),
+            ChoiceAction::RunCommand(command) => {
+                let own = &mut self.dialogs.own;
+                own.take_if(|own| own.id == dialogs::view_list::DIALOG_ID);
+                self.perform_command(command, state)
+            }
             ChoiceAction::FillComposer(text) => self.change_view(|screen| {
                 screen.dialogs.own = None;
                 screen.composer.editor.set_text(&text);

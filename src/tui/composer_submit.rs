@@ -337,12 +337,15 @@ impl Screen {
         } else {
             self.draw_composer(frame, composer, state, sheet)
         };
+        let mode_buttons = std::mem::take(&mut self.hit_areas.buttons);
         let foot = footer::draw(self, frame, foot, state, sheet, now);
         let commands = foot.buttons.iter().map(|(_, command)| command.clone());
         self.hit_areas.footer_commands = commands.collect();
         (self.hit_areas.buttons, self.hit_areas.need) = (foot.buttons, foot.need);
         let word = word.map(|place| (place, ScreenCommand::Show(TabKind::Chat)));
-        self.hit_areas.buttons.extend(word);
+        self.hit_areas
+            .buttons
+            .extend(word.into_iter().chain(mode_buttons));
     }
 
     /// Takes the composer's rows from an area: at its end, or in the middle of the welcome page.
@@ -491,7 +494,11 @@ impl Screen {
             spacing: self.hit_areas.composer_spacing,
             has_cursor: is_writing,
         };
-        self.composer.editor.draw(frame, area, look);
+        let shows_mode = is_goal || is_empty;
+        let mode_row = self.composer.editor.draw(frame, area, look);
+        if let Some(state) = state.filter(|_| shows_mode && !self.is_read_only()) {
+            self.hit_areas.buttons = self.mode_buttons(state, mode_row);
+        }
         // While a dialog is open, it reports the news itself. Only the row above the text is always free.
         let toast = match sheet {
             None if self.hit_areas.composer_spacing.n_rows() > 1 => {

@@ -43,6 +43,7 @@ pub mod theme_picker;
 pub mod undo_dialog;
 pub mod unfinished_run_dialog;
 mod unproven_step;
+pub mod view_list;
 
 use std::collections::{BTreeMap, BTreeSet};
 

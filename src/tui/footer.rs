@@ -133,6 +133,7 @@ fn footer_hints(
                 let mut commands = hint.keys.iter().map(|(_, command)| command);
                 commands.all(|command| matches!(command, ScreenCommand::Scroll(_)))
             };
+            let all = all.filter(|hint| is_hint_available(hint, screen, state, None));
             let (moves, own): (Vec<KeyHint>, Vec<KeyHint>) = all.partition(scrolls);
             let all = own.into_iter().chain(moves).map(FooterHint::from);
             all.take(MAX_OVERLAY_HINTS).collect()

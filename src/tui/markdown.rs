@@ -11,7 +11,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::diff_row::fill_row;
-use super::text_wrap::{text_width, to_one_line, wrap_spans};
+use super::text_wrap::{text_width, to_one_line, wrap_prose, wrap_spans};
 use super::theme::{self, Surface};
 pub use code_highlight::HighlightLanguage;
 pub use inline_style::{style_code, style_inline};
@@ -249,7 +249,7 @@ fn lay_out_prose_line(line: &str, columns: usize, base: Style) -> Vec<Line<'stat
     let trimmed = line.trim_start();
     let lead = line.len() - trimmed.len();
     if let Some(text) = parse_heading(trimmed) {
-        return wrap_spans(&style_inline(text, base.patch(theme::STRONG)), columns, 0);
+        return wrap_prose(&style_inline(text, base.patch(theme::STRONG)), columns, 0);
     }
     if is_rule(trimmed) {
         return vec![Line::styled("─".repeat(columns.min(40)), theme::QUIET)];
@@ -267,7 +267,7 @@ fn lay_out_prose_line(line: &str, columns: usize, base: Style) -> Vec<Line<'stat
         "☐ " | "☑ " => lead + 2,
         _ => lead + self::list_mark_width(trimmed),
     };
-    wrap_spans(&spans, columns, hangs)
+    wrap_prose(&spans, columns, hangs)
 }
 
 fn parse_heading(trimmed: &str) -> Option<&str> {

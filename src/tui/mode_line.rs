@@ -2,16 +2,21 @@
 
 use super::Screen;
 use super::clickable_keys;
+use super::command::ScreenCommand;
 use super::composer_target::{self, ComposerTarget};
 use super::header;
+use super::hit_areas::FooterButtons;
 use super::keymap::ComposerFocus;
 use super::labels;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::theme;
-use crate::domain::phase::Phase;
+use crate::domain::phase::{Gate, Phase};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use std::borrow::Cow;
 
 impl Screen {
     /// Returns the agent that gets what is written now, if it is one.
@@ -59,23 +64,54 @@ impl Screen {
             let keys = truncate_to_columns(&keys.join("  "), columns);
             return Line::from(clickable_keys::hint_spans(&keys, theme::QUIET));
         };
+        let words = self.mode_words(state, columns).into_iter();
+        Line::from(words.map(|word| word.span).collect::<Vec<_>>())
+    }
+
+    /// Returns the areas of the words in the line that can be clicked, with what a click does.
+    pub(super) fn mode_buttons(&self, state: &RunState, row: Rect) -> FooterButtons {
+        let mut x = row.x;
+        let words = self.mode_words(state, usize::from(row.width)).into_iter();
+        let places = words.map(|word| {
+            let left = row.right().saturating_sub(x);
+            let columns = u16::try_from(word.span.width()).unwrap_or(u16::MAX);
+            let place = Rect {
+                x,
+                width: columns.min(left),
+                ..row
+            };
+            x = place.right();
+            word.command.map(|command| (place, command))
+        });
+        places.flatten().collect()
+    }
+
+    fn mode_words(&self, state: &RunState, columns: usize) -> Vec<ModeWord> {
         let gate = state.gate.label();
         let mode = state.mode.label();
         let mut left = Vec::new();
         if let Some(role) = self.addressee(Some(state)) {
             let name = labels::role_title(role);
-            left.push(Span::styled(name, theme::role_style(role)));
+            let switches =
+                state.phase == Phase::RefineGoal && self.other_refiner(Some(state)).is_some();
+            left.push(ModeWord {
+                span: Span::styled(name, theme::role_style(role)),
+                command: switches.then_some(ScreenCommand::ChooseRefiner(None)),
+            });
             let taken = text_width(name) + text_width(mode) + text_width(gate) + 6;
             let session = state.session(role).into_iter();
             let forms = session.flat_map(|one| [one.with_model(&one.adapter), one.adapter.clone()]);
             let mut forms = forms.map(|cli| format!("  {}", to_one_line(&cli)));
             // In a narrow window the mode is worth more than the model.
             let cli = forms.find(|cli| taken + text_width(cli) <= columns);
-            left.extend(cli.map(|cli| Span::styled(cli, theme::QUIET)));
-            left.push(Span::raw("   "));
+            left.extend(cli.map(|cli| ModeWord::text(cli, theme::QUIET)));
+            left.push(ModeWord::text("   ", theme::PLAIN));
         }
-        left.push(Span::styled(mode, header::mode_style(state.mode)));
-        let left_columns: usize = left.iter().map(|span| text_width(&span.content)).sum();
+        left.push(ModeWord {
+            span: Span::styled(mode, header::mode_style(state.mode)),
+            command: Some(ScreenCommand::Mode(None)),
+        });
+        let left_columns: usize = left.iter().map(|word| word.span.width()).sum();
         let room = columns.saturating_sub(left_columns + text_width(gate) + 3);
         let used = header::usage_forms(state).into_iter();
         let mut used = used.map(|used| format!("{used}   "));
@@ -84,10 +120,32 @@ impl Screen {
             .unwrap_or_default();
         let right = format!("{used}{gate}");
         let gap = columns.saturating_sub(left_columns + text_width(&right));
-        left.push(Span::raw(" ".repeat(gap)));
-        left.push(Span::styled(used, theme::QUIET));
-        left.push(Span::styled(gate, theme::PLAIN));
-        Line::from(left)
+        left.push(ModeWord::text(" ".repeat(gap), theme::PLAIN));
+        left.push(ModeWord::text(used, theme::QUIET));
+        left.push(ModeWord {
+            span: Span::styled(gate, theme::PLAIN),
+            command: Some(match state.gate {
+                Gate::Manual => ScreenCommand::AutoGate,
+                Gate::Auto => ScreenCommand::ManualGate,
+            }),
+        });
+        left
+    }
+}
+
+/// A word of the line.
+struct ModeWord {
+    span: Span<'static>,
+    /// What a click on it does, if anything.
+    command: Option<ScreenCommand>,
+}
+
+impl ModeWord {
+    fn text(text: impl Into<Cow<'static, str>>, style: Style) -> Self {
+        Self {
+            span: Span::styled(text, style),
+            command: None,
+        }
     }
 }
 

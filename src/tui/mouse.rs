@@ -12,6 +12,7 @@ use super::command::ScreenCommand;
 use super::command_palette::PaletteResponse;
 use super::command_table::CommandTarget;
 use super::dialog::DialogFocus;
+use super::dialogs::view_list;
 use super::discussion_board::DiscussionBoard;
 use super::keymap::{ComposerFocus, KeyChord};
 use super::scroll_view::ScrollTarget;
@@ -156,6 +157,9 @@ impl Screen {
             return Vec::new();
         }
         if let Some((_, tab)) = self.hit_areas.tabs.iter().find(|(place, _)| hit(place)) {
+            if let [(_, only)] = self.hit_areas.tabs.as_slice() {
+                return self.open_dialog(view_list::build_dialog(*only));
+            }
             self.click_tab(*tab);
             return Vec::new();
         }

@@ -129,7 +129,12 @@ impl Screen {
     fn hide_asked_question(&mut self, sheet: Option<&ChoiceDialog>, area: Rect) {
         let transcript = &mut self.tabs.chat.transcript;
         let asked = transcript.open_question_id().map(question_dialog_id);
-        let sheet = sheet.filter(|sheet| !area.is_empty() && asked.as_ref() == Some(&sheet.id));
+        // Of several questions of an agent, each has a number behind the id of all.
+        let is_asked = |id: &str| {
+            let rest = asked.as_deref().and_then(|asked| id.strip_prefix(asked));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        let sheet = sheet.filter(|sheet| !area.is_empty() && is_asked(&sheet.id));
         let columns = usize::from(area.width);
         let is_whole =
             |sheet: &&ChoiceDialog| sheet.preferred_rows(columns) <= usize::from(area.height);
@@ -258,8 +263,14 @@ impl Screen {
         }
         let open = command_table::open_question(state);
         let is_told = match open {
-            // Something else may have been said since the review.
-            Some(QuestionKind::Arbitration { .. } | QuestionKind::TestsFailed { .. }) => sheet
+            // Something else may have been said since the review, or since the goal was put.
+            None
+            | Some(
+                QuestionKind::Arbitration { .. }
+                | QuestionKind::TestsFailed { .. }
+                | QuestionKind::NoDocument { .. }
+                | QuestionKind::AdapterFailed { .. },
+            ) => sheet
                 .texts_of_tab(TabKind::Chat)
                 .filter(|text| !text.starts_with('…'))
                 .all(|text| self.tabs.chat.transcript.ends_with_text(text)),

@@ -211,6 +211,14 @@ fn lay_out_single_line(spans: &[Span<'_>], columns: usize) -> Option<Line<'stati
     Some(Line::from(joined))
 }
 
+/// The longest row of prose: the eye finds the next one. Code, tables and diffs take the whole width.
+const MAX_PROSE_COLUMNS: usize = 100;
+
+/// Wraps prose as [`wrap_spans`] does, in rows that are not too long to read.
+pub fn wrap_prose(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'static>> {
+    wrap_spans(spans, columns.min(MAX_PROSE_COLUMNS), indent)
+}
+
 /// Wraps spans to lines of at most `columns`; lines after the first are indented by `indent` spaces.
 ///
 /// Breaks at spaces and between wide characters, else anywhere. A word longer than a line is broken in place

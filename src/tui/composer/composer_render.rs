@@ -86,8 +86,8 @@ impl TextComposer {
         lines.map(rows).sum::<usize>().max(1) + usize::from(is_behind)
     }
 
-    /// Draws the composer with its text and cursor.
-    pub fn draw(&mut self, frame: &mut Frame, area: Rect, look: ComposerLook) {
+    /// Draws the composer with its text and cursor; returns the row of the mode line, empty if there is none.
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect, look: ComposerLook) -> Rect {
         let padding = if area.width < NARROW_COLUMNS { 0 } else { 2 };
         let block = Block::new()
             .borders(Borders::LEFT)
@@ -127,16 +127,17 @@ impl TextComposer {
             );
         }
         if !look.has_cursor {
-            return;
+            return mode_row;
         }
         if self.is_cursor_after_full_row(usize::from(inner.width)) {
             self.draw_with_next_row(frame, area, inner);
             if !mode_row.is_empty() {
                 draw_line(frame, &look.mode_line, mode_row);
             }
-            return;
+            return mode_row;
         }
         self.place_cursor(frame, inner);
+        mode_row
     }
 
     /// Returns whether the cursor is after the last character of a row that fills the whole width.

@@ -37,10 +37,11 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
         // The line break keeps a blank line visible.
         let text = format!("{line}\n");
         sheet = match is_new {
-            true if Some(n) == first => {
-                sheet.with_text(line.trim_start_matches('#').trim(), theme::STRONG)
-            }
             // The chat has it right above, as the planner or the user wrote it.
+            true if Some(n) == first => {
+                let title = line.trim_start_matches('#').trim();
+                sheet.with_text_of_tabs(&[TabKind::Chat], title, theme::STRONG)
+            }
             true => sheet.with_text_of_tabs(&[TabKind::Chat], &text, *style),
             false => sheet.with_text(&text, *style),
         };

@@ -35,16 +35,14 @@ pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) ->
     if bar.columns <= most {
         return bar;
     }
-    // A click on the only name goes to the next view.
+    // A click on the only name lists the views.
     let shown = screen.tabs.view.shown;
     let mut bar = lay_out_tabs(screen, area, state, &[shown], shows_keys);
     let mark = Span::styled(" ▾", theme::QUIET);
     bar.columns += text_width(&mark.content);
     bar.spans.push(mark);
-    let at = whole.iter().position(|tab| *tab == shown).unwrap_or(0);
-    let next = whole[(at + 1) % whole.len()];
-    for (place, tab) in &mut bar.hit_areas {
-        (place.width, *tab) = ((place.width + 2).min(area.width), next);
+    for (place, _) in &mut bar.hit_areas {
+        place.width = (place.width + 2).min(area.width);
     }
     bar
 }

@@ -34,6 +34,10 @@ pub fn signs_to_words(line: &str) -> String {
 fn clean_signs(line: &str, word: impl Fn(char) -> Option<&'static str>) -> String {
     let mut line = line.replace("? · ", "? ").replace(" · ", ", ");
     for (mark, words) in EVIDENCE_WORDS {
+        // The end of a sentence or a comma before the mark is not said twice.
+        for end in [".", ","] {
+            line = line.replace(&format!("{end}{mark}"), words);
+        }
         line = line.replace(mark, words);
     }
     let mut text = String::with_capacity(line.len());
@@ -83,6 +87,16 @@ mod tests {
                 "2. [major] x ✓ evidence",
                 "2. [major] x, evidence checked",
                 "2. [major] x, evidence checked",
+            ),
+            (
+                "step 2 · ✓ evidence",
+                "step 2, evidence checked",
+                "step 2, evidence checked",
+            ),
+            (
+                "Say more. ✗ evidence",
+                "Say more, evidence not found",
+                "Say more, evidence not found",
             ),
             ("run: ✗ failed 1 s", "run: failed 1 s", "run: failed 1 s"),
             (

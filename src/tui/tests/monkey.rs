@@ -36,7 +36,7 @@ use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::command::ScreenCommand;
 use crate::tui::command_table::parse_slash_command;
 use crate::tui::dialog::{ChoiceAction, ComposerDraft, DialogWeight};
-use crate::tui::dialogs::confirmations;
+use crate::tui::dialogs::{confirmations, view_list};
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
 use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::tab_kind::TabKind;
@@ -441,6 +441,9 @@ pub(super) fn places() -> Vec<Place> {
         }),
         at("themes", executing(), |screen, _| {
             screen.perform_command(ScreenCommand::Theme(None), None);
+        }),
+        at("views", executing(), |screen, _| {
+            screen.dialogs.own = Some(view_list::build_dialog(TabKind::Plan));
         }),
         at("cancel", executing(), |screen, _| {
             screen.dialogs.own = Some(confirmations::cancel_run())

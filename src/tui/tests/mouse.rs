@@ -92,6 +92,51 @@ fn a_click_on_a_tab_shows_it() {
 }
 
 #[test]
+fn a_click_on_the_only_name_of_a_view_lists_them_all() {
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
+    let mut screen = long(&state, (40, 20));
+    let [(place, TabKind::Chat)] = screen.hit_areas.tabs[..] else {
+        panic!("{:?}", screen.hit_areas.tabs);
+    };
+    at(&mut screen, &state, LEFT, middle(place));
+    let seen = drawn(&mut screen, (40, 20), Some(&state));
+    for tab in TabKind::ALL {
+        assert!(seen.contains(tab.title()), "{seen}");
+    }
+    let (place, _) = screen.hit_areas.choices[3];
+    // The first click points, the second one shows.
+    at(&mut screen, &state, LEFT, middle(place));
+    drawn(&mut screen, (40, 20), Some(&state));
+    at(&mut screen, &state, LEFT, middle(place));
+    assert_eq!(screen.tabs.view.shown, TabKind::Log);
+    assert!(screen.dialogs.own.is_none());
+}
+
+#[test]
+fn the_words_of_the_mode_line_are_clicked() {
+    let state = running(Phase::WritePlan, TurnPurpose::WritePlan);
+    let talk = super::world::state(Phase::RefineGoal);
+    for (state, word, wanted) in [
+        (&state, "Ask", "Event(ModeChanged { mode: AutoEdit })"),
+        (&state, "Manual", "Event(GateChanged { gate: Auto })"),
+        (&talk, "Planner", "Event(RefinerChosen"),
+    ] {
+        let mut screen = super::world::screen();
+        screen.on_time(super::world::NOW);
+        let seen = drawn(&mut screen, SIZE, Some(state));
+        let mut rows = seen.lines().enumerate();
+        let is_mode_line = |row: &&str| row.contains(" Ask ") && row.contains(" Manual");
+        let (y, row) = rows
+            .find(|(_, row)| is_mode_line(row))
+            .expect("the mode line");
+        let x = row[..row.find(word).unwrap()].chars().count() + 1;
+        let at = (u16::try_from(x).unwrap(), u16::try_from(y).unwrap());
+        let done = clicked(&mut screen, Some(state), at);
+        assert!(done.contains(wanted), "{word}: {done}");
+    }
+}
+
+#[test]
 fn the_wheel_moves_what_lies_below_it_by_some_lines_and_back() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let size = (170, 30);

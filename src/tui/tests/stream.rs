@@ -444,7 +444,11 @@ fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
     let refining = state(Phase::RefineGoal);
     screen.on_event(NOW, &says("# Sums\n\nlists\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&refining));
-    assert!(seen.contains("▌  Sums"), "{seen}");
+    // The chat has it right above.
+    assert!(
+        seen.contains("▎ │ Sums") && !seen.contains("▌  Sums"),
+        "{seen}"
+    );
     screen.on_event(NOW, &says("# Sums\n\nlists, 空 too\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&refining));
     for line in ["▌    # Sums", "▌  − lists", "▌  + lists, 空 too"] {

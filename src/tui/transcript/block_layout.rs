@@ -16,7 +16,7 @@ use crate::text::pluralize;
 use crate::tui::failure_excerpt::failure_excerpt;
 use crate::tui::labels::role_title;
 use crate::tui::markdown::{self, MarkdownRenderer};
-use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_spans};
+use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_prose};
 use crate::tui::theme::{self};
 
 /// The gap between a name and what a turn used.
@@ -365,7 +365,7 @@ fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> 
     let (head, list) = text.split_once('\n').unwrap_or((text, ""));
     let mut spans = vec![Span::styled(sign, style)];
     spans.extend(markdown::style_code(head, theme::PLAIN));
-    let mut lines = wrap_spans(&spans, columns, text_width(sign));
+    let mut lines = wrap_prose(&spans, columns, text_width(sign));
     for item in list.lines() {
         lines.extend(list_rows(&DetailLine::from(item.to_owned()), columns));
     }
@@ -384,7 +384,7 @@ fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
         spans.push(Span::raw(" "));
     }
     spans.extend(markdown::style_code(&line.text, theme::PLAIN));
-    wrap_spans(&spans, columns, 5)
+    wrap_prose(&spans, columns, 5)
 }
 
 /// How many lines of details a folded fact of a failure shows.

@@ -7,7 +7,7 @@ use crate::domain::findings::{Finding, FindingStatus};
 use crate::tui::markdown;
 use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::text_wrap::{
-    QUOTE_BAR, text_width, truncate_to_columns, wrap_quotation, wrap_spans,
+    QUOTE_BAR, text_width, truncate_to_columns, wrap_prose, wrap_quotation,
 };
 use crate::tui::theme;
 
@@ -73,7 +73,7 @@ impl CommentsEntry {
         let parts = self.parts.iter();
         let parts = parts.map(|(text, style)| Span::styled(text.as_str(), *style));
         let spans: Vec<Span<'_>> = lead.into_iter().chain(parts).collect();
-        wrap_spans(&spans, columns, indent)
+        wrap_prose(&spans, columns, indent)
     }
 }
 

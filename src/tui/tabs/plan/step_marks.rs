@@ -18,7 +18,7 @@ use crate::tui::labels::{self, format_millis, short_commit, summarize_receipt};
 use crate::tui::markdown::style_inline;
 use crate::tui::proof_board::ProofBoard;
 use crate::tui::step_trail::StepTrail;
-use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans};
+use crate::tui::text_wrap::{text_width, to_one_line, wrap_prose, wrap_spans};
 use crate::tui::theme;
 
 /// The progress of a step, shown beside its box.
@@ -285,7 +285,7 @@ pub fn step_lines(mark: &PlanStepMark, columns: usize) -> Vec<Line<'static>> {
     let indent = text_indent(mark);
     let mut spans = vec![Span::styled(head, tone_style(mark.tone))];
     spans.extend(style_inline(&mark.text, text_style(mark.tone)));
-    let mut lines = wrap_spans(&spans, columns, indent);
+    let mut lines = wrap_prose(&spans, columns, indent);
     let notes: Vec<&[(String, Style)]> = mark.notes.iter().map(Vec::as_slice).collect();
     let runs: Vec<&[(String, Style)]> = mark.proof_runs.chunks(1).collect();
     for row in [notes, runs].iter().filter(|row| !row.is_empty()) {
