@@ -5,7 +5,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
@@ -422,7 +422,7 @@ impl Screen {
         }
         let columns = frame.area().width;
         let beside = self.tabs.tab_beside(columns, &self.documents, state);
-        let Some(tab) = beside.filter(|_| area.height > 2) else {
+        let Some(tab) = beside.filter(|_| area.height > 3) else {
             self.tabs.view.pane_focus = PaneFocus::default();
             return area;
         };
@@ -439,21 +439,14 @@ impl Screen {
             PaneFocus::Main => (theme::QUIET, "there"),
             PaneFocus::Side => (theme::KEY, "back"),
         };
-        let title = format!(
-            " {} · {goes} goes {goes_where} · {hides} switches ",
-            tab.title()
-        );
-        let block = Block::new()
-            .borders(Borders::LEFT | Borders::TOP)
-            .border_style(style)
-            .title(Line::from(clickable_keys::hint_spans(&title, style)));
-        let inner = block.inner(side);
+        let block = Block::new().borders(Borders::LEFT).border_style(style);
+        let mut inner = block.inner(side);
         frame.render_widget(block, side);
-        let inner = Rect {
-            x: inner.x + 1,
-            width: inner.width.saturating_sub(1),
-            ..inner
-        };
+        let keys = format!("  {goes} goes {goes_where} · {hides} switches");
+        let mut title = vec![Span::styled(format!("  {}", tab.title()), theme::STRONG)];
+        title.extend(clickable_keys::hint_spans(&keys, style));
+        frame.render_widget(Line::from(title), split_top(&mut inner, 1));
+        split_top(&mut inner, 1);
         self.draw_tab(tab, frame, inner, state, now);
         Rect {
             width: area.width - width,
@@ -474,7 +467,7 @@ impl Screen {
         let margin = match tab {
             // The chat needs the margin for its marks.
             TabKind::Chat => 0,
-            _ => gutter(area.width).saturating_sub(1),
+            _ => gutter(frame.area().width).saturating_sub(1),
         };
         let mut area = self.tabs.get(tab).page_area(inset(area, margin));
         let empty_note = match (is_welcome, state) {

@@ -298,7 +298,7 @@ fn find_line_end(cells: &[GraphemeCell<'_>], from: usize, columns: usize, least:
     let mut last_break = None;
     for (at, cell) in cells.iter().enumerate().skip(from) {
         if used + cell.width > columns {
-            let end = if cell.grapheme == " " {
+            let end = if cell.grapheme == " " && !is_before_unit(cells, at) {
                 at
             } else {
                 last_break.unwrap_or(at)
@@ -310,11 +310,26 @@ fn find_line_end(cells: &[GraphemeCell<'_>], from: usize, columns: usize, least:
         let is_before_wide = next.is_some_and(|next| next.width == 2);
         let may_start = || next.is_none_or(|next| !NO_LINE_START.contains(next.grapheme));
         let is_break = cell.grapheme == " " || (cell.width == 2 || is_before_wide) && may_start();
-        if is_break && used > least {
+        if is_break && used > least && !is_before_unit(cells, at) {
             last_break = Some(at + 1);
         }
     }
     cells.len()
+}
+
+/// Returns whether a space stands between a number and its unit of time, which stay together.
+fn is_before_unit(cells: &[GraphemeCell<'_>], at: usize) -> bool {
+    const UNITS: [&str; 4] = ["s", "ms", "min", "h"];
+    let is_digit = |cell: &GraphemeCell<'_>| cell.grapheme.bytes().all(|b| b.is_ascii_digit());
+    let before = at.checked_sub(1).and_then(|at| cells.get(at));
+    let is_space = cells.get(at).is_some_and(|cell| cell.grapheme == " ");
+    if !is_space || !before.is_some_and(is_digit) {
+        return false;
+    }
+    let word = cells.iter().skip(at + 1).map(|cell| cell.grapheme);
+    let is_letter = |c: &&str| c.bytes().all(|b| b.is_ascii_alphabetic());
+    let word: String = word.take_while(is_letter).take(4).collect();
+    UNITS.contains(&word.as_str())
 }
 
 fn build_line(cells: &[GraphemeCell<'_>], lead: usize) -> Line<'static> {
@@ -428,6 +443,8 @@ mod tests {
         check("one two three", 8, "one two |three");
         check("unbreakable", 4, "unbr|eaka|ble");
         check("中文字符宽", 5, "中文|字符|宽");
+        check("took 1 s now", 6, "took |1 s |now");
+        check("took 1 step", 6, "took 1|step");
         check("a 中文", 3, "a |中|文");
         check("\u{1b}[31mred\tx\u{7}", 20, "red    x");
     }

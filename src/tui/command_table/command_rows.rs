@@ -77,7 +77,7 @@ static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
 #[rustfmt::skip]
 static REQUESTS: &[CommandRow] = &in_group(CommandGroup::Requests, [
     key_command("/needs-me", &[letter_key('!')], OutsideComposer, Build(|_| Ok(ScreenCommand::GoToWaitingDialog)),
-        "Go to what needs you"),
+        "Go to what needs you").unless(only_if::dialog_is_open),
     key_command("/view", &[letter_key('v')], OutsideComposer, Build(|_| Ok(ScreenCommand::ViewFullText)),
         "Show the whole prompt, request or question").titled("Show the whole prompt or request").hint(90, "view").unless(only_if::dialog_is_open),
     slash_command("/answer", Build(|word| parse::require_text("answer", word).map(ScreenCommand::AnswerQuestion)),

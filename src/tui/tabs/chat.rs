@@ -308,7 +308,7 @@ pub fn draw_transcript(
         MAX_TEXT_COLUMNS
     };
     // The first columns are for the bar that says who speaks, and for the selection mark.
-    let margin = gutter(area.width);
+    let margin = gutter(frame.area().width);
     let bar_area = inset(area, margin);
     let lead = u16::try_from(LEAD_COLUMNS).unwrap_or(u16::MAX);
     let lead = lead.min(bar_area.width);

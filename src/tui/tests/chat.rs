@@ -818,10 +818,7 @@ fn wherever_the_log_is_cut_into_pages_the_chat_is_the_same() {
 fn a_wide_window_shows_the_plan_beside_the_chat_until_it_is_hidden() {
     let (mut screen, state) = (not_writing(), reviewing());
     let seen = drawn(&mut screen, (200, 50), Some(&state));
-    assert!(
-        seen.contains("Plan · F6 goes there · \\ switches"),
-        "{seen}"
-    );
+    assert!(seen.contains("Plan  F6 goes there · \\ switches"), "{seen}");
     press_at(&mut screen, (200, 50), Some(&state), &["\\", "\\"]);
     let seen = drawn(&mut screen, (200, 50), Some(&state));
     assert!(!seen.contains("\\ switches"), "{seen}");

@@ -67,7 +67,9 @@ fn thread_symbol(thread: &PlanThread) -> &'static str {
 }
 
 fn describe_place(thread: &PlanThread, plan: &[&str]) -> String {
-    let quote = truncate_to_columns(&to_plain_line(&thread.quote), MAX_QUOTE_COLUMNS);
+    // The checkbox of a step says nothing here.
+    let quote = to_plain_line(&thread.quote).replacen("[ ] ", "", 1);
+    let quote = truncate_to_columns(&quote, MAX_QUOTE_COLUMNS);
     match (thread.line, thread.find_line(plan)) {
         (0, _) => "the whole plan".to_owned(),
         (_, Some(at)) => format!("line {}: {quote}", at + 1),
