@@ -113,7 +113,9 @@ impl Screen {
         });
         let left_columns: usize = left.iter().map(|word| word.span.width()).sum();
         let room = columns.saturating_sub(left_columns + text_width(gate) + 3);
+        // The card that ends a run says it.
         let used = header::usage_forms(state).into_iter();
+        let used = used.filter(|_| !state.phase.is_final());
         let mut used = used.map(|used| format!("{used}   "));
         let used = used
             .find(|used| text_width(used) <= room)

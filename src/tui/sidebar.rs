@@ -22,6 +22,7 @@ use super::theme::{self, Surface};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
 use crate::domain::ids::UnixMillis;
+use crate::domain::phase::Phase;
 use crate::domain::plan_execution::{CommitSize, StepOutcome, StepRecord};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
@@ -153,7 +154,15 @@ fn plan_section(
     columns: usize,
     n_entries: usize,
 ) -> Option<SidebarSection> {
-    let steps = &state.plan.as_ref()?.plan.steps;
+    let Some(plan) = &state.plan else {
+        return (state.phase == Phase::WritePlan).then(|| SidebarSection {
+            title: "Plan",
+            meta: "being written".to_owned(),
+            lines: Vec::new(),
+            opens: Some(ScreenCommand::Show(TabKind::Plan)),
+        });
+    };
+    let steps = &plan.plan.steps;
     let ended = |n: u32| state.ended_steps().find(|record| record.n == n);
     let row = |mark: &PlanStepMark| {
         let (sign, style) = mark.sign_and_style();
@@ -223,12 +232,14 @@ fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Optio
     if n_hidden > 0 {
         lines.push(more_line(n_hidden));
     }
-    if all.is_empty() && state.iteration == 0 {
+    let is_before = matches!(state.phase, Phase::Init | Phase::RefineGoal);
+    if all.is_empty() && state.iteration == 0 && is_before {
         return None;
     }
     Some(SidebarSection {
         title: "Findings",
         meta: match (all.len(), open.len()) {
+            (0, _) if state.iteration == 0 => "none yet".to_owned(),
             (0, _) => "none".to_owned(),
             (_, 0) => describe_closed(all),
             (n, open) => format!("{open} of {n} open"),

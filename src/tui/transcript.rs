@@ -522,13 +522,15 @@ impl ChatTranscript {
             let is_picked = picked == Some(number);
             let (columns, indent) = wide.width_and_indent(block);
             let speaker = block.author;
+            // The bar goes on between two texts of a turn.
+            let goes_on = speaker.is_agent() && !block.is_named;
             let lines = block.lines(columns, folding).enumerate();
             shown.extend(lines.skip(skip).take(left).map(|(n, line)| {
                 // The blank row above a name separates two blocks and is not highlighted.
                 let is_between = n == 0 && line.width() == 0;
                 TranscriptRow {
                     is_selected: is_picked && !is_between,
-                    speaker: (!is_between).then_some(speaker),
+                    speaker: (!is_between || goes_on).then_some(speaker),
                     line,
                     indent,
                 }

@@ -86,7 +86,8 @@ impl ChoiceDialog {
         let mut lines = body_text_lines(&why, columns, rows);
         let mut what = body_text_lines(&what, columns, rows);
         if let Some(edit) = &self.edit {
-            what.extend(edit.rows(columns, rows));
+            let n_other = what.len() + lines.len().min(rows / 3);
+            what.extend(edit.rows(columns, rows.saturating_sub(n_other)));
         }
         // The question is more important than its reason if only one of them fits.
         if lines.len() + what.len() > rows && !what.is_empty() {

@@ -80,8 +80,24 @@ impl EditPreview {
         spans
     }
 
-    /// Lays out the lines with their numbers, each file below its name; stops soon after that many rows.
+    /// Lays out the lines with their numbers, each file below its name; stops soon after that many rows. Where they do not
+    /// fit, what changes comes first, without the lines before it, and there are more rows than that.
     pub fn rows(&self, columns: usize, most: usize) -> Vec<Line<'static>> {
+        let rows = self.rows_with(columns, most, |_| true);
+        if rows.len() <= most {
+            return rows;
+        }
+        let mut rows = self.rows_with(columns, most, |place| place == LinePlace::FromFirstChange);
+        rows.resize(rows.len().max(most + 1), Line::default());
+        rows
+    }
+
+    fn rows_with(
+        &self,
+        columns: usize,
+        most: usize,
+        is_shown: impl Fn(LinePlace) -> bool,
+    ) -> Vec<Line<'static>> {
         let mut rows = Vec::new();
         for file in &self.files {
             if self.files.len() > 1 {
@@ -89,9 +105,20 @@ impl EditPreview {
                 let head = Line::styled(head, theme::STRONG);
                 rows.push(fill_row(head, columns, Surface::Panel.style()));
             }
+            let mut place = LinePlace::FromFirstChange;
             for at in &file.visible {
                 if rows.len() > most {
                     return rows;
+                }
+                let kind = file.diff.lines.get(*at).map(|line| line.kind);
+                place = match kind {
+                    Some(DiffLineKind::Hunk) => LinePlace::BeforeFirstChange,
+                    Some(DiffLineKind::Added | DiffLineKind::Removed) => LinePlace::FromFirstChange,
+                    Some(DiffLineKind::Context | DiffLineKind::File | DiffLineKind::Note)
+                    | None => place,
+                };
+                if kind == Some(DiffLineKind::Context) && !is_shown(place) {
+                    continue;
                 }
                 let lines = file.line_map.line_rows(&file.diff, *at, columns);
                 let panel = Surface::Panel.style();
@@ -114,6 +141,13 @@ impl EditPreview {
         let files: Vec<String> = self.files.iter().map(of_file).collect();
         files.join("\n\n")
     }
+}
+
+/// Where a line of a hunk stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LinePlace {
+    BeforeFirstChange,
+    FromFirstChange,
 }
 
 /// Returns the permission layer's name of a path if the path ends with it, else the path itself.
@@ -217,6 +251,23 @@ mod tests {
         let rows = shown.rows(60, usize::MAX).into_iter();
         seen.extend(rows.map(|row| row.to_string().trim_end().to_owned()));
         assert_eq!(seen, wanted);
+    }
+
+    #[test]
+    fn where_not_all_fits_what_changes_comes_first() {
+        let diff = "/repo/a.sh\ndiff --git a/a.sh b/a.sh\n@@ -7,4 +7,4 @@\n set -f\n lines=0\n-old\n+new\n done\n";
+        let edit = EditPreview::parse("/repo/a.sh", &["a.sh".to_owned()], diff);
+        let seen = |most: usize| -> Vec<String> {
+            let rows = edit.rows(40, most).into_iter();
+            rows.map(|row| row.to_string().trim_end().to_owned())
+                .collect()
+        };
+        let whole = seen(usize::MAX);
+        assert!(whole.iter().any(|row| row.ends_with("set -f")), "{whole:?}");
+        let short = seen(3);
+        assert!(short.len() > 3, "{short:?}");
+        let shown = short[..3].join("|");
+        assert!(shown.contains("old") && shown.contains("new"), "{shown}");
     }
 
     #[test]

@@ -259,7 +259,7 @@ fn describe_commits(terms: &CommitTarget) -> (&'static str, String) {
     match terms {
         CommitTarget::Off { reason } => ("Commits ", format!("none ({reason})")),
         CommitTarget::Current { branch } => {
-            let how = "one commit per step. For a new branch, use `git switch` first";
+            let how = "one commit per step. For a new branch, run git switch first";
             ("Branch  ", format!("{branch} (current), {how}"))
         }
         CommitTarget::New { branch, from } => {

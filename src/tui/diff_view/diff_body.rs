@@ -204,7 +204,7 @@ impl DiffBody {
             DiffAction::Scroll(ScrollMove::Top) => self.position = DiffPosition::default(),
             DiffAction::Scroll(ScrollMove::End) => self.position = end,
             DiffAction::PreviousFile => self.go_to_previous_file(),
-            DiffAction::NextFile => self.go_to_next_file(),
+            DiffAction::NextFile => self.go_to_next_file(columns),
             DiffAction::PreviousDiff
             | DiffAction::NextDiff
             | DiffAction::Reload
@@ -277,8 +277,12 @@ impl DiffBody {
             .map(|(at, _)| at)
     }
 
-    fn go_to_next_file(&mut self) {
-        let next = self.file_items().find(|at| *at > self.position.item);
+    fn go_to_next_file(&mut self, columns: usize) {
+        let here = self.position.item;
+        // Where the list of files has a column of its own, the first heading already stands at the top.
+        let has_rows = |item: usize| !self.item_lines(item, columns).is_empty();
+        let is_below = |at: usize| at > here && (here..at).any(has_rows);
+        let next = self.file_items().find(|at| is_below(*at));
         if let Some(item) = next {
             self.position = DiffPosition { item, row: 0 };
         }
@@ -497,6 +501,14 @@ mod tests {
             }
         }
         DiffBody::new(UnifiedDiff::parse(&text))
+    }
+
+    #[test]
+    fn beside_a_list_of_files_the_first_key_goes_to_the_second_file() {
+        let mut body = body(50);
+        body.has_file_list = true;
+        body.scroll(DiffAction::NextFile, 10, 80);
+        assert_eq!(body.current_file(), Some(1));
     }
 
     #[test]

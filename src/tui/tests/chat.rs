@@ -327,7 +327,7 @@ fn what_the_user_decides_stands_behind_the_call_and_the_agent_is_not_named_again
     for (answer, wanted) in [
         (
             answered(true, "user", why),
-            "$ seq 1 300  running allowed by you",
+            "$ seq 1 300  running  allowed by you",
         ),
         (
             answered(false, "user", "no"),

@@ -388,7 +388,7 @@ fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
 }
 
 /// How many lines of details a folded fact of a failure shows.
-const MAX_FAILURE_LINES: usize = 4;
+const MAX_FAILURE_LINES: usize = 6;
 
 /// Returns the lines of a failure's details that are shown while they are folded.
 pub fn folded_failure(more: &str) -> String {
@@ -428,6 +428,12 @@ fn fact_with_detail_lines(
             let room = columns.saturating_sub(PANEL_INDENT + 2);
             let rows = excerpt.lines().map(|line| truncate_to_columns(line, room));
             lines.extend(rows.flat_map(|line| panel_lines(&line, theme::QUIET, columns)));
+            let n_lines = more.lines().filter(|line| !line.trim().is_empty()).count();
+            let n_more = n_lines.saturating_sub(excerpt.lines().count());
+            if n_more > 0 {
+                let more = format!("▸ {}", pluralize(n_more, "more line"));
+                lines.extend(panel_lines(&more, theme::QUIET, columns));
+            }
         }
         FoldState::Folded => {}
     }

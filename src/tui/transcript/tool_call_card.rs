@@ -497,12 +497,9 @@ impl ToolCallCard {
             let Some(text) = text else {
                 continue;
             };
-            // What waits stands apart from the counts.
-            let lead = if style == theme::NEEDS_YOU {
-                "  "
-            } else {
-                before
-            };
+            // Words stand apart from each other and from the counts.
+            let is_count = text.starts_with(['+', '−']);
+            let lead = if is_count { before } else { "  " };
             status.push((format!("{lead}{text}"), style));
             before = " ";
         }
@@ -648,7 +645,7 @@ mod tests {
             &card,
             40,
             FoldState::Folded,
-            "◐ $ ls  running allowed by you",
+            "◐ $ ls  running  allowed by you",
         );
         card.end = Some(ToolCallOutcome::from_status(
             &ToolStatus::Completed,
