@@ -92,6 +92,7 @@ impl ComposerPane {
         if is_lost {
             // What another dialog asked for and nobody has begun to write is not asked for any more.
             (self.focus, self.draft) = (ComposerFocus::Unfocused, None);
+            self.written_for = None;
         }
         is_lost
     }

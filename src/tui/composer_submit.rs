@@ -450,37 +450,17 @@ impl Screen {
         let asked = self.pending_dialog(state);
         self.composer.order_completion(state, asked.as_ref());
         let is_empty = self.composer.editor.is_empty();
-        let label = if is_writing && !is_empty {
-            self.describe_enter(state)
-        } else if is_writing {
-            self.describe_target(state)
-        } else {
-            let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
-            let what = match state {
-                Some(state) if state.phase == Phase::Done => "write the next goal",
-                _ => "write",
-            };
-            // In a text `/` searches.
-            let commands = match self.overlays.pager {
-                Some(_) => "",
-                None => ", / for commands",
-            };
-            format!("Press {key} to {what}{commands}")
-        };
-        let label = match self.composer.assist.queued_messages.len() {
-            n @ 1.. if is_writing => format!("{n} queued, ↑ edits · {label}"),
-            _ => label,
-        };
+        let label = self.composer_label(state);
         let columns = TextComposer::text_columns(area.width);
         // Before a run the keys stay: a row that changes with each first letter is noise.
         let is_goal = state.is_none() && self.composer.describe_enter_command().is_none();
-        let mode_line = match is_goal || is_empty {
-            true => self.mode_line(state, columns),
+        let shows_mode = is_goal || is_empty;
+        let mode_line = if shows_mode {
+            self.mode_line(state, columns)
+        } else {
             // The placeholder is gone, so what Enter does stands here.
-            false => Line::from(clickable_keys::hint_spans(
-                &truncate_to_columns(&label, columns),
-                theme::QUIET,
-            )),
+            let label = truncate_to_columns(&label, columns);
+            Line::from(clickable_keys::hint_spans(&label, theme::QUIET))
         };
         let bar = match (is_writing, self.addressee(state)) {
             (false, _) => theme::QUIET,
@@ -494,9 +474,13 @@ impl Screen {
             spacing: self.hit_areas.composer_spacing,
             has_cursor: is_writing,
         };
-        let shows_mode = is_goal || is_empty;
         let mode_row = self.composer.editor.draw(frame, area, look);
-        if let Some(state) = state.filter(|_| shows_mode && !self.is_read_only()) {
+        // Behind a text in front the keys of these words do nothing either.
+        let takes_clicks = shows_mode
+            && !self.is_read_only()
+            && !self.overlays.covers_tab()
+            && self.dialogs.unfinished_run.is_none();
+        if let Some(state) = state.filter(|_| takes_clicks) {
             self.hit_areas.buttons = self.mode_buttons(state, mode_row);
         }
         // While a dialog is open, it reports the news itself. Only the row above the text is always free.
@@ -511,6 +495,32 @@ impl Screen {
             self.hit_areas.completion = self.composer.draw_completion(frame, area, theme);
         }
         toast
+    }
+
+    /// Returns what stands in the empty composer, or below a text: who gets it, what Enter does, or how to write.
+    fn composer_label(&self, state: Option<&RunState>) -> String {
+        if self.composer.focus == ComposerFocus::Unfocused {
+            let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
+            let what = match state {
+                Some(state) if state.phase == Phase::Done => "write the next goal",
+                _ => "write",
+            };
+            // In a text `/` searches.
+            let commands = match self.overlays.pager {
+                Some(_) => "",
+                None => ", / for commands",
+            };
+            return format!("Press {key} to {what}{commands}");
+        }
+        let label = if self.composer.editor.is_empty() {
+            self.describe_target(state)
+        } else {
+            self.describe_enter(state)
+        };
+        match self.composer.assist.queued_messages.len() {
+            0 => label,
+            n => format!("{n} queued, ↑ edits · {label}"),
+        }
     }
 
     /// Draws the notice about news in another tab, beside the composer.

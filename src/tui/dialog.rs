@@ -439,6 +439,14 @@ impl ChoiceDialog {
         self
     }
 
+    /// Adds the reason of a failure, which the chat has too; of a longer one it may show only a part.
+    #[must_use]
+    pub fn with_reason_in_chat(self, reason: &str, style: Style) -> Self {
+        let is_short = reason.lines().nth(1).is_none();
+        let tabs: &[TabKind] = if is_short { &[TabKind::Chat] } else { &[] };
+        self.with_text_of_tabs(tabs, reason, style)
+    }
+
     /// Removes the lines that also stand in a tab, for when it is visible.
     #[must_use]
     pub fn without_text_of_tab(mut self, tab: TabKind) -> Self {

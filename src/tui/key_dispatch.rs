@@ -80,18 +80,25 @@ impl Screen {
         said: Option<&str>,
         state: Option<&RunState>,
     ) -> bool {
-        let works =
-            state.is_some_and(|state| state.running.is_some() && state.gate == Gate::Manual);
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
-        let is_auto_key = works
-            && self.composer.focus == ComposerFocus::Unfocused
+        let is_auto_key = self.composer.focus == ComposerFocus::Unfocused
             && command == Some(ScreenCommand::AutoGate)
             && !self.overlays.covers_tab()
             && self.overlays.palette.is_none()
             && self.overlays.search.is_none()
-            && !self.is_read_only()
-            && self.pending_dialog(state).is_none();
-        if !is_auto_key {
+            && !self.is_read_only();
+        is_auto_key && self.asks_for_auto_again(said, state)
+    }
+
+    /// Asks for Auto once more, with the note of its key, while an agent works and nothing is asked; returns whether it did.
+    pub(super) fn asks_for_auto_again(
+        &mut self,
+        said: Option<&str>,
+        state: Option<&RunState>,
+    ) -> bool {
+        let works =
+            state.is_some_and(|state| state.running.is_some() && state.gate == Gate::Manual);
+        if !works || self.pending_dialog(state).is_some() {
             return false;
         }
         let label = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);

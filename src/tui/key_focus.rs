@@ -161,8 +161,12 @@ impl Screen {
                 None => command == Some(ScreenCommand::FocusComposer),
             };
             let writes = opens_composer && letter.is_lowercase();
-            let waits =
-                may_begin_text(letter) && !writes && self.dialogs.delay_letter(key, sheet, choice);
+            // Several answers are ticked one after the other.
+            let ticks = matches!(choice_action, Some(ChoiceAction::TickAnswer { .. }));
+            let waits = may_begin_text(letter)
+                && !writes
+                && !ticks
+                && self.dialogs.delay_letter(key, sheet, choice);
             return waits.then(Vec::new);
         };
         if is_answer && !is_several_letters(&text) {
@@ -231,6 +235,10 @@ impl Screen {
             return Some(Vec::new());
         }
         let letter = self.dialogs.take_letter()?;
+        if self.picks_answer(&letter, state) && self.is_answer_number(key, state) {
+            // Another answer is meant.
+            return None;
+        }
         if typed_char(key).is_some() {
             self.focus_composer();
             let keys = letter.presses().chain([key]);
@@ -251,7 +259,13 @@ impl Screen {
 
     /// Returns whether a letter is the number of an answer, of which one is to be chosen.
     fn picks_answer(&self, letter: &DelayedLetter, state: Option<&RunState>) -> bool {
-        let typed = typed_char(letter.key).filter(char::is_ascii_digit);
+        let sheet = self.pending_dialog(state);
+        sheet.is_some_and(|sheet| sheet.id == letter.dialog)
+            && self.is_answer_number(letter.key, state)
+    }
+
+    fn is_answer_number(&self, key: KeyEvent, state: Option<&RunState>) -> bool {
+        let typed = typed_char(key).filter(char::is_ascii_digit);
         let sheet = typed.and_then(|_| self.pending_dialog(state));
         sheet.is_some_and(|sheet| {
             let mut choices = sheet.choices.iter();

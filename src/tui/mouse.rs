@@ -158,7 +158,13 @@ impl Screen {
         }
         if let Some((_, tab)) = self.hit_areas.tabs.iter().find(|(place, _)| hit(place)) {
             if let [(_, only)] = self.hit_areas.tabs.as_slice() {
-                return self.open_dialog(view_list::build_dialog(*only));
+                let list = view_list::build_dialog(*only);
+                self.close_overlays();
+                // A dialog of the screen that is open, such as the one that asks whether to quit, stays.
+                return match self.dialogs.own {
+                    Some(_) => Vec::new(),
+                    None => self.open_dialog(list),
+                };
             }
             self.click_tab(*tab);
             return Vec::new();
@@ -169,7 +175,12 @@ impl Screen {
         }
         if let Some((_, command)) = self.hit_areas.buttons.iter().find(|(place, _)| hit(place)) {
             let command = command.clone();
-            self.toast.text = None;
+            let said = self.toast.text.take();
+            if command == ScreenCommand::AutoGate
+                && self.asks_for_auto_again(said.as_deref(), state)
+            {
+                return Vec::new();
+            }
             return self.press_command(command, state);
         }
         if let Some((_, scope)) = self

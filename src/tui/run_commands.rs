@@ -103,20 +103,25 @@ pub fn set_mode(wanted: Option<Mode>, state: Option<&RunState>) -> CommandOutcom
     let changed = CommandOutcome::record(Event::ModeChanged { mode });
     match mode {
         Mode::Yolo => CommandOutcome::ask(confirmations::enable_yolo_mode()),
+        Mode::Plan if has_step_turn(state) => changed.with_note(
+            "Agents now only read. The sandbox of a running turn changes with the next one",
+        ),
         Mode::Plan if wanted.is_some() => {
             changed.with_note("Agents now only read. See the plan itself with /tab plan")
         }
-        Mode::Default | Mode::AutoEdit if may_have_begun_read_only(state) => changed.with_note(
-            "A turn that began Read-only stays so, edits are possible from the next one on",
-        ),
+        Mode::Default | Mode::AutoEdit if state.mode == Mode::Plan && has_step_turn(state) => {
+            changed.with_note(
+                "A turn that began Read-only stays so, edits are possible from the next one on",
+            )
+        }
         Mode::Plan | Mode::Default | Mode::AutoEdit => changed,
     }
 }
 
-/// Returns whether a step's turn runs that may have begun in Read-only: its sandbox stays so.
-fn may_have_begun_read_only(state: &RunState) -> bool {
-    let mut running = state.running.iter();
-    state.mode == Mode::Plan && running.any(|turn| turn.order.purpose.may_write())
+/// Returns whether the turn of a step runs: its sandbox stays as it was when the turn began.
+fn has_step_turn(state: &RunState) -> bool {
+    let running = state.running.as_ref();
+    running.is_some_and(|turn| turn.order.purpose.may_write())
 }
 
 /// Asks whether to go back to the goal.

@@ -270,10 +270,12 @@ impl Screen {
                 | QuestionKind::TestsFailed { .. }
                 | QuestionKind::NoDocument { .. }
                 | QuestionKind::AdapterFailed { .. },
-            ) => sheet
-                .texts_of_tab(TabKind::Chat)
-                .filter(|text| !text.starts_with('…'))
-                .all(|text| self.tabs.chat.transcript.ends_with_text(text)),
+            ) => {
+                let chat = &self.tabs.chat.transcript;
+                let texts = sheet.texts_of_tab(TabKind::Chat);
+                let mut texts = texts.filter(|text| !text.starts_with('…'));
+                chat.follows_end() && texts.all(|text| chat.ends_with_text(text))
+            }
             _ => true,
         };
         if self.tabs.view.shown == TabKind::Chat && is_told {

@@ -8,7 +8,6 @@ use crate::domain::run::RunState;
 use crate::domain::turn::{TurnFailureKind, TurnPurpose};
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::labels;
-use crate::tui::tab_kind::TabKind;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(
@@ -22,11 +21,8 @@ pub(super) fn build_dialog(
     let role = purpose.role();
     let adapter = state.session(role).map_or("", |session| &session.adapter);
     let title = format!("{} ({adapter}) failed: {kind}", labels::role_title(role));
-    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text_of_tabs(
-        &[TabKind::Chat],
-        message,
-        theme::BAD,
-    );
+    let mut sheet =
+        ChoiceDialog::new(question_dialog_id(id), &title).with_reason_in_chat(message, theme::BAD);
     sheet.full_text = Some((title, message.to_owned()));
     // Some messages already tell the user to log in.
     if *kind == TurnFailureKind::Login && !message.contains("login") {

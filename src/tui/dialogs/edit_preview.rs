@@ -1,8 +1,8 @@
 //! Preview of an edit for the approval dialog: files under their repository names, lines with their
 //! numbers, no git metadata.
 //!
-//! Accepts any text. It never drops a line of the diff that it gets and never replaces a path by a different
-//! one.
+//! Accepts any text. It never drops a line that a change adds or removes and never replaces a path by a different
+//! one; unchanged lines are left out only where not all fits, which is said then.
 
 use ratatui::text::{Line, Span};
 

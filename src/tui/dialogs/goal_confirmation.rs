@@ -36,14 +36,14 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
     for (n, (line, style)) in lines.iter().enumerate() {
         // The line break keeps a blank line visible.
         let text = format!("{line}\n");
-        sheet = match is_new {
-            // The chat has it right above, as the planner or the user wrote it.
-            true if Some(n) == first => {
-                let title = line.trim_start_matches('#').trim();
-                sheet.with_text_of_tabs(&[TabKind::Chat], title, theme::STRONG)
-            }
-            true => sheet.with_text_of_tabs(&[TabKind::Chat], &text, *style),
-            false => sheet.with_text(&text, *style),
+        // A new goal stands right above in the chat, as the planner or the user wrote it.
+        sheet = if !is_new {
+            sheet.with_text(&text, *style)
+        } else if Some(n) == first {
+            let title = line.trim_start_matches('#').trim();
+            sheet.with_text_of_tabs(&[TabKind::Chat], title, theme::STRONG)
+        } else {
+            sheet.with_text_of_tabs(&[TabKind::Chat], &text, *style)
         };
     }
     sheet.full_text = Some(("The goal".to_owned(), text.clone()));

@@ -5,13 +5,12 @@ use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dial
 use crate::domain::question::QuestionAnswer;
 use crate::domain::turn::TurnPurpose;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
-use crate::tui::tab_kind::TabKind;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, purpose: &TurnPurpose, reason: &str) -> ChoiceDialog {
     let title = format!("No document from the {}", purpose.role().name());
     ChoiceDialog::new(question_dialog_id(id), &title)
-        .with_text_of_tabs(&[TabKind::Chat], reason, theme::BAD)
+        .with_reason_in_chat(reason, theme::BAD)
         .with_choice('r', "Try again", answer_question(id, QuestionAnswer::Retry))
         .with_choice(
             'w',

@@ -7,15 +7,17 @@ use ratatui::crossterm::event::{
 use ratatui::layout::Position;
 
 use super::hands::question;
+use super::monkey::several;
 use super::outcome::awake;
 use super::pictures::not_writing;
 use super::world::{
-    NOW, act_on_delayed_letter, approving, documents, drawn, press, press_at, questions, running,
-    screen, settings, state,
+    NOW, act_on_delayed_letter, approving, asking, documents, drawn, press, press_at, questions,
+    running, screen, settings, state,
 };
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::Phase;
+use crate::domain::question::{AgentQuestion, AnswerSelectMode, QuestionAsker, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::text::unified_diff::UnifiedDiff;
@@ -529,6 +531,63 @@ fn a_letter_alone_acts_after_a_moment() {
     assert_eq!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
     screen.on_time(at(10_000));
     assert_ne!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
+}
+
+#[test]
+fn numbers_of_answers_select_tick_and_send_however_fast_they_are_pressed() {
+    let (one, several) = (
+        asking_with(AnswerSelectMode::One),
+        asking_with(AnswerSelectMode::Several),
+    );
+    let open = |state: &RunState| {
+        let mut screen = working().0;
+        drawn(&mut screen, WIDE, Some(state));
+        screen.on_time(at(0));
+        screen
+    };
+    let type_keys = |screen: &mut Screen, state: &RunState, keys: &[KeyCode]| -> Vec<Action> {
+        let keys = keys
+            .iter()
+            .map(|code| KeyEvent::new(*code, KeyModifiers::NONE));
+        keys.flat_map(|key| screen.on_key(key, Some(state)))
+            .collect()
+    };
+    // Enter sends the answer of which the number has just been pressed, the last of two.
+    let (first, second) = (KeyCode::Char('1'), KeyCode::Char('2'));
+    for (keys, wanted) in [
+        (&[second, KeyCode::Enter][..], "macOS"),
+        (&[second, first, KeyCode::Enter][..], "Linux"),
+    ] {
+        let mut screen = open(&one);
+        let sent = type_keys(&mut screen, &one, keys);
+        assert!(format!("{sent:?}").contains(wanted), "{sent:?}");
+    }
+    let mut screen = open(&several);
+    type_keys(&mut screen, &several, &[first, second]);
+    let seen = drawn(&mut screen, WIDE, Some(&several));
+    assert!(
+        seen.contains("[x] Linux") && seen.contains("[x] macOS"),
+        "{seen}"
+    );
+    assert_eq!(text(&screen), "");
+    // What is no answer's number makes both a text.
+    let mut screen = open(&one);
+    type_keys(&mut screen, &one, &[first, KeyCode::Char('0')]);
+    assert_eq!(text(&screen), "10");
+}
+
+fn asking_with(picks: AnswerSelectMode) -> RunState {
+    let asked = AgentQuestion { picks, ..several() };
+    asking(
+        Phase::WritePlan,
+        QuestionKind::Agent {
+            request: None,
+            questions: vec![asked],
+            asker: QuestionAsker::Role {
+                purpose: TurnPurpose::WritePlan,
+            },
+        },
+    )
 }
 
 #[test]

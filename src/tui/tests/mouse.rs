@@ -5,13 +5,15 @@ use ratatui::layout::Rect;
 
 use super::monkey::{Place, places};
 use super::outcome::{SIZE, awake, outcome};
-use super::world::{drawn, running};
+use super::world::{drawn, press_at, running};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
+use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::ChoiceDialog;
+use crate::tui::dialogs::confirmations;
 use crate::tui::hit_areas::ScreenHitAreas;
 use crate::tui::keymap::{ComposerFocus, KeyChord};
 use crate::tui::tab_kind::TabKind;
@@ -110,6 +112,18 @@ fn a_click_on_the_only_name_of_a_view_lists_them_all() {
     at(&mut screen, &state, LEFT, middle(place));
     assert_eq!(screen.tabs.view.shown, TabKind::Log);
     assert!(screen.dialogs.own.is_none());
+    // It takes the place of a text in front, and of no other dialog.
+    press_at(&mut screen, (40, 20), Some(&state), &["?"]);
+    drawn(&mut screen, (40, 20), Some(&state));
+    let name = screen.hit_areas.tabs[0].0;
+    at(&mut screen, &state, LEFT, middle(name));
+    let own = screen.dialogs.own.take();
+    assert!(!screen.overlays.covers_tab() && own.is_some_and(|own| own.id == "views"));
+    screen.dialogs.own = Some(confirmations::cancel_run());
+    drawn(&mut screen, (40, 20), Some(&state));
+    at(&mut screen, &state, LEFT, middle(name));
+    let own = screen.dialogs.own.as_ref();
+    assert!(own.is_some_and(|own| own.id != "views"));
 }
 
 #[test]
@@ -118,7 +132,9 @@ fn the_words_of_the_mode_line_are_clicked() {
     let talk = super::world::state(Phase::RefineGoal);
     for (state, word, wanted) in [
         (&state, "Ask", "Event(ModeChanged { mode: AutoEdit })"),
-        (&state, "Manual", "Event(GateChanged { gate: Auto })"),
+        // While an agent works, it asks for a second press, as its key.
+        (&state, "Manual", "a word"),
+        (&talk, "Manual", "Event(GateChanged { gate: Auto })"),
         (&talk, "Planner", "Event(RefinerChosen"),
     ] {
         let mut screen = super::world::screen();
@@ -134,6 +150,13 @@ fn the_words_of_the_mode_line_are_clicked() {
         let done = clicked(&mut screen, Some(state), at);
         assert!(done.contains(wanted), "{word}: {done}");
     }
+    // Behind a text they do nothing, as their keys.
+    let mut screen = super::world::screen();
+    press_at(&mut screen, SIZE, Some(&talk), &["<esc>", "v"]);
+    drawn(&mut screen, SIZE, Some(&talk));
+    assert!(screen.overlays.covers_tab());
+    let mut buttons = screen.hit_areas.buttons.iter();
+    assert!(buttons.all(|(_, does)| *does != ScreenCommand::AutoGate));
 }
 
 #[test]

@@ -444,11 +444,13 @@ fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
     let refining = state(Phase::RefineGoal);
     screen.on_event(NOW, &says("# Sums\n\nlists\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&refining));
-    // The chat has it right above.
-    assert!(
-        seen.contains("▎ │ Sums") && !seen.contains("▌  Sums"),
-        "{seen}"
-    );
+    // The chat has it right above, until the user scrolls.
+    let is_in_panel = |seen: &str| seen.contains("▌  Sums");
+    assert!(seen.contains("▎ │ Sums") && !is_in_panel(&seen), "{seen}");
+    screen.tabs.chat.transcript.scroll_by(-1);
+    let seen = drawn(&mut screen, (80, 24), Some(&refining));
+    assert!(is_in_panel(&seen), "{seen}");
+    screen.tabs.chat.transcript.go_to_end();
     screen.on_event(NOW, &says("# Sums\n\nlists, 空 too\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&refining));
     for line in ["▌    # Sums", "▌  − lists", "▌  + lists, 空 too"] {

@@ -82,15 +82,29 @@ impl ChatTranscript {
         }
     }
 
-    /// Returns whether one of the last blocks has this text, which may be cut.
+    /// Returns whether one of the last blocks has this text, which may be cut; no other agent's text or call is below it.
     pub fn ends_with_text(&self, text: &str) -> bool {
         /// A review, the end of its turn and its question, with room for a warning.
         const N_BLOCKS: usize = 5;
+        /// A shorter text is a line of its own, or stands somewhere by chance.
+        const MIN_CONTAINED_BYTES: usize = 12;
         let text = text.trim_end_matches('…');
         // A question may be hidden.
         let last = self.blocks.iter().rev().take(N_BLOCKS);
-        let mut last = last.filter(|block| !block.content.is_question());
-        last.any(|block| block.content.to_text().contains(text))
+        let last = last.filter(|block| !block.content.is_question());
+        for block in last {
+            let whole = block.content.to_text();
+            let is_there = if text.len() < MIN_CONTAINED_BYTES {
+                let mut lines = whole.lines();
+                lines.any(|line| line.trim_start_matches('#').trim() == text.trim())
+            } else {
+                whole.contains(text)
+            };
+            if is_there || block.author.is_agent() {
+                return is_there;
+            }
+        }
+        false
     }
 
     /// Returns the id of the open question that has a block.
