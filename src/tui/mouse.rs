@@ -157,31 +157,14 @@ impl Screen {
             return Vec::new();
         }
         if let Some((_, tab)) = self.hit_areas.tabs.iter().find(|(place, _)| hit(place)) {
-            if let [(_, only)] = self.hit_areas.tabs.as_slice() {
-                let list = view_list::build_dialog(*only);
-                self.close_overlays();
-                // A dialog of the screen that is open, such as the one that asks whether to quit, stays.
-                return match self.dialogs.own {
-                    Some(_) => Vec::new(),
-                    None => self.open_dialog(list),
-                };
-            }
-            self.click_tab(*tab);
-            return Vec::new();
+            return self.click_tab(*tab);
         }
         if hit(&self.hit_areas.need) {
             self.toast.text = None;
             return self.press_command(ScreenCommand::GoToWaitingDialog, state);
         }
         if let Some((_, command)) = self.hit_areas.buttons.iter().find(|(place, _)| hit(place)) {
-            let command = command.clone();
-            let said = self.toast.text.take();
-            if command == ScreenCommand::AutoGate
-                && self.asks_for_auto_again(said.as_deref(), state)
-            {
-                return Vec::new();
-            }
-            return self.press_command(command, state);
+            return self.click_button(command.clone(), state);
         }
         if let Some((_, scope)) = self
             .hit_areas
@@ -284,11 +267,27 @@ impl Screen {
         self.press_command(command, state)
     }
 
-    fn click_tab(&mut self, tab: TabKind) {
+    /// Shows a tab, or lists all, where the window has room for the name of one.
+    fn click_tab(&mut self, tab: TabKind) -> Vec<Action> {
         self.close_overlays();
+        let is_only = self.hit_areas.tabs.len() == 1;
+        // A dialog of the screen that is open, such as the one that asks whether to quit, stays.
+        if is_only && self.dialogs.own.is_none() {
+            return self.open_dialog(view_list::build_dialog(tab));
+        }
         if self.tabs.view.shown != tab {
             self.show_tab(tab);
         }
+        Vec::new()
+    }
+
+    /// Carries out the command of a button; Auto asks once more while an agent works, as its key does.
+    fn click_button(&mut self, command: ScreenCommand, state: Option<&RunState>) -> Vec<Action> {
+        let said = self.toast.text.take();
+        if command == ScreenCommand::AutoGate && self.asks_for_auto_again(said.as_deref(), state) {
+            return Vec::new();
+        }
+        self.press_command(command, state)
     }
 
     /// Handles a click in the body: in the chat it selects and opens at once, elsewhere the second click
