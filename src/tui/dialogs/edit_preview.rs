@@ -87,7 +87,7 @@ impl EditPreview {
         if rows.len() <= most {
             return rows;
         }
-        let mut rows = self.rows_with(columns, most, |place| place == LinePlace::FromFirstChange);
+        let mut rows = self.rows_with(columns, most, |place| place == HunkPart::FromFirstChange);
         rows.resize(rows.len().max(most + 1), Line::default());
         rows
     }
@@ -96,7 +96,7 @@ impl EditPreview {
         &self,
         columns: usize,
         most: usize,
-        is_shown: impl Fn(LinePlace) -> bool,
+        is_shown: impl Fn(HunkPart) -> bool,
     ) -> Vec<Line<'static>> {
         let mut rows = Vec::new();
         for file in &self.files {
@@ -105,15 +105,15 @@ impl EditPreview {
                 let head = Line::styled(head, theme::STRONG);
                 rows.push(fill_row(head, columns, Surface::Panel.style()));
             }
-            let mut place = LinePlace::FromFirstChange;
+            let mut place = HunkPart::FromFirstChange;
             for at in &file.visible {
                 if rows.len() > most {
                     return rows;
                 }
                 let kind = file.diff.lines.get(*at).map(|line| line.kind);
                 place = match kind {
-                    Some(DiffLineKind::Hunk) => LinePlace::BeforeFirstChange,
-                    Some(DiffLineKind::Added | DiffLineKind::Removed) => LinePlace::FromFirstChange,
+                    Some(DiffLineKind::Hunk) => HunkPart::BeforeFirstChange,
+                    Some(DiffLineKind::Added | DiffLineKind::Removed) => HunkPart::FromFirstChange,
                     Some(DiffLineKind::Context | DiffLineKind::File | DiffLineKind::Note)
                     | None => place,
                 };
@@ -145,7 +145,7 @@ impl EditPreview {
 
 /// Where a line of a hunk stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LinePlace {
+enum HunkPart {
     BeforeFirstChange,
     FromFirstChange,
 }
