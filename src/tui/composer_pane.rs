@@ -90,7 +90,7 @@ impl ComposerPane {
         );
         let is_lost = is_new && self.is_composer_awaiting_text() && !is_for_view;
         if is_lost {
-            // What another dialog asked for and nobody has begun to write is not asked for any more.
+            // An empty draft of another dialog has no use here.
             (self.focus, self.draft) = (ComposerFocus::Unfocused, None);
             self.written_for = None;
         }

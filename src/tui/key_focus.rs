@@ -235,7 +235,15 @@ impl Screen {
             return Some(Vec::new());
         }
         let letter = self.dialogs.take_letter()?;
-        if self.picks_answer(&letter, state) && self.is_answer_number(key, state) {
+        let sheet = self.pending_dialog(state);
+        let sheet = sheet.filter(|sheet| sheet.id == letter.dialog);
+        let is_number = |key| {
+            sheet
+                .as_ref()
+                .is_some_and(|sheet| is_answer_number(key, sheet))
+        };
+        let picks_answer = is_number(letter.key);
+        if picks_answer && is_number(key) {
             // Another answer is meant.
             return None;
         }
@@ -247,32 +255,13 @@ impl Screen {
         }
         match key.code {
             KeyCode::Enter => {
-                let sends = self.picks_answer(&letter, state);
                 let actions = self.act_on_letter(&letter, state);
                 // The number of an answer selects it, and Enter sends it.
-                (!sends).then_some(actions)
+                (!picks_answer).then_some(actions)
             }
             KeyCode::Esc | KeyCode::Backspace => Some(Vec::new()),
             _ => None,
         }
-    }
-
-    /// Returns whether a letter is the number of an answer, of which one is to be chosen.
-    fn picks_answer(&self, letter: &DelayedLetter, state: Option<&RunState>) -> bool {
-        let sheet = self.pending_dialog(state);
-        sheet.is_some_and(|sheet| sheet.id == letter.dialog)
-            && self.is_answer_number(letter.key, state)
-    }
-
-    fn is_answer_number(&self, key: KeyEvent, state: Option<&RunState>) -> bool {
-        let typed = typed_char(key).filter(char::is_ascii_digit);
-        let sheet = typed.and_then(|_| self.pending_dialog(state));
-        sheet.is_some_and(|sheet| {
-            let mut choices = sheet.choices.iter();
-            choices.any(|choice| {
-                Some(choice.key) == typed && matches!(choice.action, ChoiceAction::PickAnswer(_))
-            })
-        })
     }
 
     /// Puts a letter that waits before a text that comes now.
@@ -356,6 +345,16 @@ fn may_begin_text(c: char) -> bool {
     /// A list, a heading, a quotation of two kinds.
     const SIGNS: &str = "-+#>\"";
     c.is_alphanumeric() || SIGNS.contains(c)
+}
+
+/// Returns whether a key is the number of an answer, of which one is to be chosen.
+fn is_answer_number(key: KeyEvent, sheet: &ChoiceDialog) -> bool {
+    let typed = typed_char(key).filter(char::is_ascii_digit);
+    let mut choices = sheet.choices.iter();
+    typed.is_some()
+        && choices.any(|choice| {
+            Some(choice.key) == typed && matches!(choice.action, ChoiceAction::PickAnswer(_))
+        })
 }
 
 /// Returns whether a text is more than one letter, which may be repeated: a held key is no text.

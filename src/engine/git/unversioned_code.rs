@@ -107,10 +107,10 @@ impl GitRepository {
         self.scan_unversioned_code_with(&configuration).await
     }
 
-    /// Does the same with a configuration that was just read.
+    /// Scans as [`GitRepository::scan_unversioned_code`] does, with a configuration that was just read.
     ///
     /// # Errors
-    /// As above.
+    /// Git fails, or a file cannot be read.
     pub async fn scan_unversioned_code_with(
         &self,
         configuration: &GitConfiguration,
@@ -160,6 +160,7 @@ impl GitRepository {
         named.into_iter().collect()
     }
 
+    /// Lists what is in the work tree, with one call for what git does not track and one for what it does.
     async fn list_work_tree(&self) -> Result<WorkTreePaths, GitError> {
         let args = [
             "status",

@@ -83,21 +83,16 @@ impl EditPreview {
     /// Lays out the lines with their numbers, each file below its name; stops soon after that many rows. Where they do not
     /// fit, what changes comes first, without the lines before it, and there are more rows than that.
     pub fn rows(&self, columns: usize, most: usize) -> Vec<Line<'static>> {
-        let rows = self.rows_with(columns, most, |_| true);
+        let rows = self.rows_with(columns, most, LeadingLines::Shown);
         if rows.len() <= most {
             return rows;
         }
-        let mut rows = self.rows_with(columns, most, |place| place == HunkPart::FromFirstChange);
+        let mut rows = self.rows_with(columns, most, LeadingLines::LeftOut);
         rows.resize(rows.len().max(most + 1), Line::default());
         rows
     }
 
-    fn rows_with(
-        &self,
-        columns: usize,
-        most: usize,
-        is_shown: impl Fn(HunkPart) -> bool,
-    ) -> Vec<Line<'static>> {
+    fn rows_with(&self, columns: usize, most: usize, leading: LeadingLines) -> Vec<Line<'static>> {
         let mut rows = Vec::new();
         for file in &self.files {
             if self.files.len() > 1 {
@@ -105,20 +100,22 @@ impl EditPreview {
                 let head = Line::styled(head, theme::STRONG);
                 rows.push(fill_row(head, columns, Surface::Panel.style()));
             }
-            let mut place = HunkPart::FromFirstChange;
+            let mut is_leading = false;
             for at in &file.visible {
                 if rows.len() > most {
                     return rows;
                 }
                 let kind = file.diff.lines.get(*at).map(|line| line.kind);
-                place = match kind {
-                    Some(DiffLineKind::Hunk) => HunkPart::BeforeFirstChange,
-                    Some(DiffLineKind::Added | DiffLineKind::Removed) => HunkPart::FromFirstChange,
+                match kind {
+                    Some(DiffLineKind::Hunk) => is_leading = true,
+                    Some(DiffLineKind::Added | DiffLineKind::Removed) => is_leading = false,
+                    Some(DiffLineKind::Context)
+                        if is_leading && leading == LeadingLines::LeftOut =>
+                    {
+                        continue;
+                    }
                     Some(DiffLineKind::Context | DiffLineKind::File | DiffLineKind::Note)
-                    | None => place,
-                };
-                if kind == Some(DiffLineKind::Context) && !is_shown(place) {
-                    continue;
+                    | None => {}
                 }
                 let lines = file.line_map.line_rows(&file.diff, *at, columns);
                 let panel = Surface::Panel.style();
@@ -143,11 +140,11 @@ impl EditPreview {
     }
 }
 
-/// Where a line of a hunk stands.
+/// Whether the unchanged lines before the first change of a hunk are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HunkPart {
-    BeforeFirstChange,
-    FromFirstChange,
+enum LeadingLines {
+    Shown,
+    LeftOut,
 }
 
 /// Returns the permission layer's name of a path if the path ends with it, else the path itself.

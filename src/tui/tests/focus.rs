@@ -600,7 +600,7 @@ fn a_text_that_was_asked_for_and_not_begun_is_not_asked_for_at_the_next_question
     assert_eq!(screen.composer.draft, None);
     screen.on_time(at(10_000));
     assert_ne!(press_at(&mut screen, WIDE, Some(&next), &["y"]), []);
-    // One that was begun stays.
+    // A draft with a text in it stays.
     let (mut screen, asks) = asked();
     press_at(&mut screen, WIDE, Some(&asks), &["w", "because"]);
     drawn(&mut screen, WIDE, Some(&next));

@@ -204,8 +204,6 @@ fn no_words_of_another_can_leave_their_fence() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
-
     #[test]
     fn nothing_is_told_above_the_budget_and_the_topic_always(
         mode in proptest::sample::select(DiscussionMode::ALL.to_vec()),
