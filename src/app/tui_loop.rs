@@ -65,7 +65,7 @@ use crate::domain::run::{ProgramOperation, RunState};
 use crate::engine::{Engine, EngineInput};
 use crate::process::become_subreaper;
 use crate::store::utc_time;
-use crate::tui::{ScreenAppearance, ScreenSettings};
+use crate::tui::{NextRunSettings, ScreenAppearance, ScreenSettings};
 
 use super::ipc_socket::{IpcServer, PendingIpcRequest, next_request_if_listening};
 use super::local_timezone;
@@ -160,6 +160,11 @@ impl TuiApp {
         let settings = ScreenSettings {
             demo: matches!(opening.first, TuiStart::Demo { .. }),
             repository: opening.wishes.cwd.to_string_lossy().into_owned(),
+            next_run: NextRunSettings {
+                gate: opening.wishes.gate,
+                mode: opening.wishes.mode,
+                ..NextRunSettings::default()
+            },
             theme: terminal::detect_theme(),
             utc_offset: local_timezone::local_timezone()
                 .to_offset(jiff::Timestamp::now())

@@ -52,7 +52,7 @@ pub fn describe_start(screen: &Screen) -> (String, ratatui::style::Style) {
             ("● The run starts after your answer", theme::NEEDS_YOU)
         }
         Some(_) => ("● An unfinished run is waiting for you", theme::NEEDS_YOU),
-        None if !screen.run_facts.welcome.missing.is_empty() => ("Not ready", theme::WARNING),
+        None if screen.run_facts.welcome.has_blocker() => ("Not ready", theme::WARNING),
         None => ("Ready", theme::QUIET),
     };
     (text.to_owned(), style)

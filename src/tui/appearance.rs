@@ -8,6 +8,7 @@ use super::keymap::ActiveKeymap;
 use super::labels::LocalClock;
 use super::read_only::{ReadOnlyStatus, RunListEntry};
 use super::theme::{ColorSupport, ColorTheme, TerminalBackground};
+use crate::domain::phase::{Gate, Mode};
 
 /// The user's settings for themes, keys and mouse.
 #[derive(Debug, Clone)]
@@ -114,6 +115,35 @@ impl ScreenAppearance {
     }
 }
 
+/// What the next run starts with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextRunSettings {
+    /// The adapter that plans; empty until the configuration is known.
+    pub planner: String,
+    /// The adapter that reviews, if there is one.
+    pub reviewer: Option<String>,
+    pub gate: Gate,
+    pub mode: Mode,
+}
+
+impl Default for NextRunSettings {
+    fn default() -> Self {
+        Self {
+            planner: String::new(),
+            reviewer: None,
+            gate: Gate::Manual,
+            mode: Mode::Default,
+        }
+    }
+}
+
+impl NextRunSettings {
+    /// Returns whether the configuration says that nobody reviews.
+    pub fn has_no_reviewer(&self) -> bool {
+        !self.planner.is_empty() && self.reviewer.is_none()
+    }
+}
+
 /// What the program knows about the repository and the user's settings, as far as the screen shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScreenSettings {
@@ -123,8 +153,7 @@ pub struct ScreenSettings {
     pub shows_prompt: bool,
     /// Whether this is a demo that calls no model; the header shows it.
     pub demo: bool,
-    /// Whether the next run has no reviewer.
-    pub runs_without_reviewer: bool,
+    pub next_run: NextRunSettings,
     /// The repository's path or name, for the header.
     pub repository: String,
     /// The checked-out branch, if there is one.

@@ -124,7 +124,7 @@ impl ComposerPane {
         let has_goal = |state: &&RunState| !state.phase.is_final() && state.phase != Phase::Init;
         let Some(state) = state.filter(has_goal) else {
             let wanted = role.unwrap_or(self.refiner.other());
-            if settings.runs_without_reviewer && wanted == Role::Reviewer {
+            if settings.next_run.has_no_reviewer() && wanted == Role::Reviewer {
                 return CommandOutcome::refuse(
                     "There is no reviewer: roles.reviewer is \"none\" in your configuration.",
                 );

@@ -480,7 +480,7 @@ impl Screen {
             && !self.is_read_only()
             && !self.overlays.covers_tab()
             && self.dialogs.unfinished_run.is_none();
-        if let Some(state) = state.filter(|_| takes_clicks) {
+        if takes_clicks {
             self.hit_areas.buttons = self.mode_buttons(state, mode_row);
         }
         // While a dialog is open, it reports the news itself. Only the row above the text is always free.

@@ -40,39 +40,80 @@ impl Screen {
                 let other = state.refiner.other();
                 state.session(other).map(|_| other)
             }
-            None if self.settings.runs_without_reviewer => None,
+            None if self.settings.next_run.has_no_reviewer() => None,
             None => Some(self.composer.refiner.other()),
         }
     }
 
-    /// Returns the line below the text: who gets it with CLI and model, the mode and the gate; before a run the keys.
+    /// Returns the line below the text: who gets it with CLI and model, the mode and the gate; before a run the keys,
+    /// unless they stand below the composer.
     pub(super) fn mode_line(&self, state: Option<&RunState>, columns: usize) -> Line<'static> {
-        let Some(state) = state else {
-            let other = self.keymap().key_label("refiner", ComposerFocus::Focused);
-            let refiner = self.composer.refiner;
-            let mut keys = vec![format!("Enter to {}", refiner.name())];
-            let role = self.other_refiner(None);
-            keys.extend(role.map(|role| format!("{other} {}", role.name())));
-            keys.extend([
-                "Shift+Enter new line".to_owned(),
-                "@ files".to_owned(),
-                "/ commands".to_owned(),
-            ]);
-            while keys.len() > 1 && text_width(&keys.join("  ")) > columns {
-                keys.pop();
-            }
-            let keys = truncate_to_columns(&keys.join("  "), columns);
-            return Line::from(clickable_keys::hint_spans(&keys, theme::QUIET));
+        let words = match state {
+            Some(state) => self.mode_words(state, columns),
+            None if self.hit_areas.welcome.is_some() => self.next_run_words(columns),
+            None => return self.first_keys_line(columns),
         };
-        let words = self.mode_words(state, columns).into_iter();
-        Line::from(words.map(|word| word.span).collect::<Vec<_>>())
+        Line::from(words.into_iter().map(|word| word.span).collect::<Vec<_>>())
+    }
+
+    /// Returns the keys for a goal.
+    pub(super) fn first_keys_line(&self, columns: usize) -> Line<'static> {
+        let other = self.keymap().key_label("refiner", ComposerFocus::Focused);
+        let refiner = self.composer.refiner;
+        let mut keys = vec![format!("Enter to {}", refiner.name())];
+        let role = self.other_refiner(None);
+        keys.extend(role.map(|role| format!("{other} {}", role.name())));
+        keys.extend([
+            "Shift+Enter new line".to_owned(),
+            "@ files".to_owned(),
+            "/ commands".to_owned(),
+        ]);
+        while keys.len() > 1 && text_width(&keys.join("  ")) > columns {
+            keys.pop();
+        }
+        let keys = truncate_to_columns(&keys.join("  "), columns);
+        Line::from(clickable_keys::hint_spans(&keys, theme::QUIET))
+    }
+
+    /// Returns who gets the goal of the next run, with its CLI, and how that run starts.
+    fn next_run_words(&self, columns: usize) -> Vec<ModeWord> {
+        let next = &self.settings.next_run;
+        let role = self.composer.refiner;
+        let cli = match role {
+            Role::Planner => next.planner.as_str(),
+            Role::Reviewer => next.reviewer.as_deref().unwrap_or_default(),
+        };
+        let mut words = vec![
+            ModeWord {
+                span: Span::styled(labels::role_title(role), theme::role_style(role)),
+                command: self
+                    .other_refiner(None)
+                    .map(|_| ScreenCommand::ChooseRefiner(None)),
+            },
+            ModeWord::text(format!("  {}   ", to_one_line(cli)), theme::QUIET),
+            ModeWord {
+                span: Span::styled(next.mode.label(), header::mode_style(next.mode)),
+                command: None,
+            },
+        ];
+        let gate = next.gate.label();
+        let used: usize = words.iter().map(|word| word.span.width()).sum();
+        let gap = columns.saturating_sub(used + text_width(gate));
+        words.push(ModeWord::text(" ".repeat(gap), theme::PLAIN));
+        words.push(ModeWord::text(gate, theme::PLAIN));
+        words
     }
 
     /// Returns the areas of the words in the line that can be clicked, with what a click does.
-    pub(super) fn mode_buttons(&self, state: &RunState, row: Rect) -> FooterButtons {
+    pub(super) fn mode_buttons(&self, state: Option<&RunState>, row: Rect) -> FooterButtons {
         let mut x = row.x;
-        let words = self.mode_words(state, usize::from(row.width)).into_iter();
-        let places = words.map(|word| {
+        let columns = usize::from(row.width);
+        let words = match state {
+            Some(state) => self.mode_words(state, columns),
+            None if self.hit_areas.welcome.is_some() => self.next_run_words(columns),
+            None => return FooterButtons::new(),
+        };
+        let places = words.into_iter().map(|word| {
             let left = row.right().saturating_sub(x);
             let columns = u16::try_from(word.span.width()).unwrap_or(u16::MAX);
             let place = Rect {

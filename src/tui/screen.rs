@@ -126,7 +126,7 @@ impl Screen {
             appearance: self.settings.appearance.clone(),
             ..settings
         };
-        if self.settings.runs_without_reviewer {
+        if self.settings.next_run.has_no_reviewer() {
             self.composer.refiner = Role::Planner;
         }
         self.apply_settings();

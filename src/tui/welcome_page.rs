@@ -23,11 +23,19 @@ use crate::domain::phase::Phase;
 /// What was found in the repository before there is a run; set with [`on_welcome`](super::Screen::on_welcome).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WelcomeInfo {
-    /// What is available, each in a few words.
-    pub ready: Vec<String>,
+    pub ready: Vec<ReadyPart>,
     pub missing: Vec<MissingRequirement>,
     /// The last finished runs, the latest first.
     pub runs: Vec<RunListEntry>,
+}
+
+/// Something that a run needs and that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadyPart {
+    /// The role of an agent, or `Git`.
+    pub name: String,
+    /// The CLI with its version, or who commits.
+    pub text: String,
 }
 
 /// Something that a run would need.
@@ -74,6 +82,12 @@ const FIRST_STEPS: [&str; 3] = [
 ];
 
 impl WelcomeInfo {
+    /// Returns whether something is missing without which no run can start.
+    pub fn has_blocker(&self) -> bool {
+        let mut missing = self.missing.iter();
+        missing.any(|one| one.severity == RequirementSeverity::Blocking)
+    }
+
     /// Returns the blocking problems on the page that a message about a failed start names.
     pub fn named_problems(&self, why: &str) -> Vec<&str> {
         let stops = self
@@ -246,7 +260,7 @@ fn tip_line() -> Line<'static> {
 
 /// Returns the missing requirements with their remedies, then what is available.
 fn requirement_lines(
-    ready: &[String],
+    ready: &[ReadyPart],
     missing: &[MissingRequirement],
     columns: usize,
 ) -> Vec<Line<'static>> {
@@ -269,7 +283,10 @@ fn requirement_lines(
         ));
     }
     if !ready.is_empty() {
-        let told: Vec<String> = ready.iter().map(|one| to_one_line(one)).collect();
+        let told: Vec<String> = ready
+            .iter()
+            .map(|part| format!("{} {}", part.name, to_one_line(&part.text)))
+            .collect();
         let told = format!("✓ {}", told.join(" · "));
         lines.extend(wrap_spans(&[Span::styled(told, theme::GOOD)], columns, 2));
     }

@@ -109,15 +109,17 @@ static DOCUMENTS: &[CommandRow] = &in_group(CommandGroup::Documents, [
         "Add a note for both agents to the selected plan line, finding or thread (or `step 2: TEXT`)").titled("Add a note for the agents…").with_argument(Optional(&["TEXT"]))
         .unless(only_if::notes_are_taken).changes_run(),
     key_command("/unnote", &[letter_key('-')], OutsideComposer, Build(parse::parse_unnote),
-        "Resolve the selected thread, or thread N (takes back a note that was not sent)").titled("Resolve a thread").with_argument(Optional(&["N"])).changes_run(),
+        "Resolve the selected thread, or thread N (takes back a note that was not sent)").titled("Resolve a thread").with_argument(Optional(&["N"]))
+        .unless(only_if::plan_exists).changes_run(),
     key_command("/rewrite", &[letter_key('+')], OutsideComposer, Build(|_| Ok(ScreenCommand::RewritePlanLine)),
         "Rewrite the selected plan line here").unless(only_if::notes_are_taken).changes_run(),
     key_command("/filter", &[letter_key('=')], OutsideComposer, Call(|screen, _, state| screen.cycle_filter(state)),
-        "Filter the findings, or compare the plan with an earlier one").titled("Filter findings, compare plans"),
+        "Filter the findings, or compare the plan with an earlier one").titled("Filter findings, compare plans").unless(only_if::run_exists),
     key_command("/jump", &[letter_key('>')], OutsideComposer, Call(|screen, _, state| screen.jump_to_counterpart(state)),
-        "Jump between a finding or thread and its plan line").titled("Jump between finding and plan line"),
+        "Jump between a finding or thread and its plan line").titled("Jump between finding and plan line").unless(only_if::plan_exists),
     key_command("/changed", &[letter_key('<')], OutsideComposer, Call(|screen, n, state| screen.show_plan_change(n, state)),
-        "Show what changed in the plan for the selected finding or thread").titled("Show what a finding changed").with_argument(Optional(&["N"])),
+        "Show what changed in the plan for the selected finding or thread").titled("Show what a finding changed").with_argument(Optional(&["N"]))
+        .unless(only_if::plan_exists),
     key_command("/settle", &[], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Settle))),
         "Resolve the selected finding as discussed").titled("Resolve the discussed finding").unless(only_if::finding_was_discussed).changes_run(),
 ]);

@@ -1,4 +1,4 @@
-//! Draws the suggestions: a list right above the composer, as wide as it; the title says what Enter and Tab do.
+//! Draws the suggestions: a list right above or below the composer, as wide as it; the title says what Enter and Tab do.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -60,12 +60,19 @@ impl CompletionList {
         let n_rows = u16::try_from(self.rows.len())
             .unwrap_or(MAX_ROWS)
             .clamp(1, MAX_ROWS);
-        let height = (n_rows + 2).min(composer.y);
+        let n_below = frame.area().bottom().saturating_sub(composer.bottom() + 1);
+        let is_below = n_below > composer.y;
+        let height = (n_rows + 2).min(if is_below { n_below } else { composer.y });
         if height < 3 {
             return Vec::new();
         }
+        let y = if is_below {
+            composer.bottom()
+        } else {
+            composer.y - height
+        };
         let area = Rect {
-            y: composer.y - height,
+            y,
             height,
             ..composer
         };

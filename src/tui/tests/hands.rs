@@ -13,7 +13,7 @@ use crate::permission::MaxApprovalScope;
 use crate::tui::command::ScreenCommand;
 use crate::tui::command_table::all_rows;
 use crate::tui::keymap::ComposerFocus;
-use crate::tui::{Action, RunCompletion, Screen, ScreenSettings, dialogs};
+use crate::tui::{Action, NextRunSettings, RunCompletion, Screen, ScreenSettings, dialogs};
 
 /// Presses keys on a screen without composer focus; checks the actions, or else the toast.
 fn check(state: Option<&RunState>, keys: &[&str], wanted: &str) {
@@ -463,7 +463,10 @@ fn dialogs_take_texts() {
 #[test]
 fn without_a_reviewer_no_key_names_one_and_choosing_it_says_why() {
     let mut screen = Screen::new(ScreenSettings {
-        runs_without_reviewer: true,
+        next_run: NextRunSettings {
+            reviewer: None,
+            ..settings().next_run
+        },
         ..settings()
     });
     let seen = drawn(&mut screen, (120, 40), None);

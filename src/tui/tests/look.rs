@@ -534,7 +534,10 @@ fn what_stops_a_run_is_seen_however_few_rows_there_are() {
     };
     let mut screen = with(&[]);
     screen.on_welcome(WelcomeInfo {
-        ready: vec!["nothing else".to_owned()],
+        ready: vec![crate::tui::ReadyPart {
+            name: "Git".to_owned(),
+            text: "nothing else".to_owned(),
+        }],
         missing: vec![
             missing("this is in no git repository: no branch, no undo", "`git init` makes one", RequirementSeverity::Degrading),
             missing("codex is not on PATH", "install it: `npm install -g @openai/codex`, then `codex login`; or name it in the configuration", RequirementSeverity::Blocking),

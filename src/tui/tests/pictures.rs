@@ -87,7 +87,7 @@ fn an_empty_start_says_what_to_do() {
 
 #[test]
 fn a_start_says_what_is_missing_and_what_was_done_before() {
-    use crate::tui::{MissingRequirement, RequirementSeverity, WelcomeInfo};
+    use crate::tui::{MissingRequirement, ReadyPart, RequirementSeverity, WelcomeInfo};
     let text = |text: &str| text.to_owned();
     let run = |date: &str, ended: &str, about: &str| RunListEntry {
         name: text(date),
@@ -99,7 +99,10 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
     };
     let mut screen = Screen::new(settings());
     screen.on_welcome(WelcomeInfo {
-        ready: vec![text("claude 2.1.330")],
+        ready: vec![ReadyPart {
+            name: text("Reviewer"),
+            text: text("claude 2.1.330"),
+        }],
         missing: vec![
             MissingRequirement {
                 problem: text("codex is not on PATH"),

@@ -41,7 +41,7 @@ use crate::permission::{
 };
 use crate::tui::composer_pane::ComposerPane;
 use crate::tui::keymap::ComposerFocus;
-use crate::tui::{Action, Screen, ScreenSettings};
+use crate::tui::{Action, NextRunSettings, Screen, ScreenSettings};
 
 pub const PLAN: &str = "---\nversion: 2\n---\n\n# Task: 为计算器加入求和 `sum`\n\nThe calculator can add two numbers; **lists** come now.\n\n## Steps\n1. [ ] write `sum(numbers)` in calc.py, returning 0 for an empty list\n2. [ ] test sum with an empty list, one number, negative numbers and a very long list of numbers that wraps\n3. [ ] 在 README 中说明用法 🎉\n\n```python\ndef sum(numbers):\n    return total\n```\n\nTest: `python3 -m pytest -q`\n";
 pub const COMMENTS: &str = "---\nverdict: CHANGES_REQUIRED\n---\n\n# Review\n\n1. [blocking] an empty list is not said to give 0\n2. [minor] 名称与内建函数冲突\n";
@@ -54,7 +54,11 @@ pub fn settings() -> ScreenSettings {
         shows_prompt: false,
         confirm_enter: false,
         demo: false,
-        runs_without_reviewer: false,
+        next_run: NextRunSettings {
+            planner: "codex".to_owned(),
+            reviewer: Some("claude".to_owned()),
+            ..NextRunSettings::default()
+        },
         repository: "~/src/calculator".to_owned(),
         branch: Some("main".to_owned()),
         read_only: None,

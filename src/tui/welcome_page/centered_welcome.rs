@@ -8,8 +8,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    ABOUT_TEXT, MAX_LISTED_RUNS, SAFETY_TEXT, WelcomeInfo, WelcomePage, first_step_lines,
-    remedy_lines, sort_by_severity, tip_line, title_line,
+    ABOUT_TEXT, MAX_LISTED_RUNS, ReadyPart, SAFETY_TEXT, WelcomeInfo, WelcomePage,
+    first_step_lines, remedy_lines, sort_by_severity, tip_line, title_line,
 };
 use crate::domain::phase::Phase;
 use crate::tui::read_only::RunListEntry;
@@ -27,7 +27,7 @@ const MIN_WINDOW_COLUMNS: u16 = 96;
 const MIN_BLANK_ROWS: u16 = 4;
 /// The question, what the program is, and a blank row.
 const HEAD_ROWS: u16 = 3;
-/// Between the composer and what is below it.
+/// Between the composer and what is below it: the keys, and a blank row.
 const GAP_ROWS: u16 = 2;
 
 /// Where the parts of the page stand.
@@ -69,8 +69,19 @@ impl WelcomePage<'_> {
         })
     }
 
-    /// Draws everything but the composer; returns the areas of the recent runs, by index.
-    pub fn draw_centered(&self, frame: &mut Frame, places: &CenteredWelcome) -> Vec<(Rect, usize)> {
+    /// Draws everything but the composer, with the keys right below it; returns the areas of the recent runs, by index.
+    pub fn draw_centered(
+        &self,
+        frame: &mut Frame,
+        places: &CenteredWelcome,
+        keys: &Line<'static>,
+    ) -> Vec<(Rect, usize)> {
+        let row = Rect {
+            y: places.composer.bottom(),
+            height: 1,
+            ..places.composer
+        };
+        frame.render_widget(keys.clone().right_aligned(), row);
         let about = Line::styled(format!("{ABOUT_TEXT} {SAFETY_TEXT}"), theme::QUIET);
         frame.render_widget(Paragraph::new(vec![title_line(), about]), places.head);
         let (lines, runs) = below_lines(self.info);
@@ -131,17 +142,22 @@ fn heading(text: &'static str) -> Line<'static> {
     Line::styled(text, theme::STRONG)
 }
 
-fn ready_lines(ready: &[String]) -> Vec<Line<'static>> {
+fn ready_lines(ready: &[ReadyPart]) -> Vec<Line<'static>> {
     if ready.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![heading("Ready")];
-    for one in ready {
+    let names = ready.iter().map(|part| text_width(&part.name));
+    let n_columns = names.max().unwrap_or(0) + 2;
+    for part in ready {
+        let gap = n_columns.saturating_sub(text_width(&part.name));
         let spans = [
             Span::styled("✓ ", theme::GOOD),
-            Span::styled(to_one_line(one), theme::PLAIN),
+            Span::styled(part.name.clone(), theme::PLAIN),
+            Span::raw(" ".repeat(gap)),
+            Span::styled(to_one_line(&part.text), theme::QUIET),
         ];
-        lines.extend(wrap_spans(&spans, COLUMN_COLUMNS, 2));
+        lines.extend(wrap_spans(&spans, COLUMN_COLUMNS, n_columns + 2));
     }
     lines
 }

@@ -15,7 +15,8 @@ use crate::engine::Engine;
 use crate::engine::git::GitRepository;
 use crate::text::clean_text;
 use crate::tui::{
-    AdapterSandboxView, ColorTheme, RunDocumentFiles, Screen, ScreenAppearance, ScreenSettings,
+    AdapterSandboxView, ColorTheme, NextRunSettings, RunDocumentFiles, Screen, ScreenAppearance,
+    ScreenSettings,
 };
 
 use super::super::background_work::{BackgroundResult, BackgroundWork};
@@ -53,7 +54,11 @@ impl RunSession {
         self.settings = ScreenSettings {
             branch,
             confirm_enter: found.loaded.config.workflow.confirm_enter,
-            runs_without_reviewer: found.loaded.config.roles.reviewer.is_none(),
+            next_run: NextRunSettings {
+                planner: found.loaded.config.roles.planner.clone(),
+                reviewer: found.loaded.config.roles.reviewer.clone(),
+                ..self.settings.next_run
+            },
             shows_prompt: found.loaded.config.screen.prompt == PromptDisplay::Preview,
             repository: found.root.to_string_lossy().into_owned(),
             ..self.settings.clone()

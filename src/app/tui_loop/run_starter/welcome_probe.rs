@@ -10,12 +10,14 @@ use crate::app::startup::{
     LockedProject, NO_GIT_IDENTITY, NO_REVIEWER_HINT, ProjectContext, role_adapters,
 };
 use crate::config::config_model::AppConfig;
+use crate::domain::session::version_label;
 use crate::engine::cli_probe::{CliProbeResult, missing_login_command, probe_cli};
 use crate::engine::git::GitRepository;
 use crate::engine::run_setup::NamedAdapter;
 use crate::process::ChildSpawner;
 use crate::store::WorkdirLayout;
-use crate::tui::{MissingRequirement, RequirementSeverity, WelcomeInfo};
+use crate::text::capitalize;
+use crate::tui::{MissingRequirement, ReadyPart, RequirementSeverity, WelcomeInfo};
 
 use super::super::background_work::{BackgroundResult, BackgroundWork};
 use super::super::run_viewer::history_row;
@@ -79,7 +81,13 @@ async fn probe_welcome(ground: &WelcomeInputs, logins: LoginCheck) -> WelcomeInf
             for adapter in adapters.values() {
                 if !seen.iter().any(|other| other.name == adapter.name) {
                     seen.push(adapter);
-                    probe_adapter(&mut welcome, ground, adapter, logins).await;
+                    let roles = adapters.iter();
+                    let roles = roles.filter(|(_, other)| other.name == adapter.name);
+                    let roles: Vec<&str> = roles.map(|(role, _)| role.name()).collect();
+                    let name = capitalize(&roles.join(", "));
+                    let found = probe_adapter(&mut welcome, ground, adapter, logins).await;
+                    let ready = found.map(|text| ReadyPart { name, text });
+                    welcome.ready.extend(ready);
                 }
             }
         }
@@ -93,18 +101,18 @@ async fn probe_welcome(ground: &WelcomeInputs, logins: LoginCheck) -> WelcomeInf
     welcome
 }
 
+/// Returns the CLI with its version, if it runs; adds what is missing.
 async fn probe_adapter(
     welcome: &mut WelcomeInfo,
     ground: &WelcomeInputs,
     adapter: &NamedAdapter,
     logins: LoginCheck,
-) {
+) -> Option<String> {
     match probe_cli(&ground.children, adapter, &ground.root).await {
         CliProbeResult::Ready(capabilities) => {
-            let ready = format!("{} {}", adapter.name, capabilities.version);
-            welcome.ready.push(ready);
+            let found = version_label(&adapter.name, &capabilities.version.to_string());
             if logins == LoginCheck::Skip {
-                return;
+                return Some(found);
             }
             if let Some(login) =
                 missing_login_command(&ground.children, adapter, &ground.root).await
@@ -117,8 +125,9 @@ async fn probe_adapter(
                     severity: RequirementSeverity::Degrading,
                 });
             }
+            Some(found)
         }
-        CliProbeResult::UnknownVersion => welcome.ready.push(adapter.name.clone()),
+        CliProbeResult::UnknownVersion => Some(adapter.name.clone()),
         CliProbeResult::Failed { problem, hint } => {
             let remedy = if adapter.name == ground.config.roles.planner {
                 hint
@@ -130,6 +139,7 @@ async fn probe_adapter(
                 remedy,
                 severity: RequirementSeverity::Blocking,
             });
+            None
         }
     }
 }
@@ -147,9 +157,10 @@ async fn probe_git(welcome: &mut WelcomeInfo, repository: Option<&GitRepository>
         return;
     };
     match repository.commit_identity().await {
-        Ok(Ok(identity)) => welcome
-            .ready
-            .push(format!("git, commits as {}", identity.author.name)),
+        Ok(Ok(identity)) => welcome.ready.push(ReadyPart {
+            name: "Git".to_owned(),
+            text: format!("commits as {}", identity.author.name),
+        }),
         Ok(Err(missing)) => welcome.missing.push(MissingRequirement {
             problem: NO_GIT_IDENTITY.to_owned(),
             remedy: missing.hint().to_owned(),
