@@ -92,7 +92,7 @@ impl SummaryContext<'_> {
             keys.push(summary_key(key("undo"), "Undo a step", "undo"));
         }
         if merge_command(self.settings, state).is_some() && !is_writing {
-            keys.push(summary_key(key("copy"), "Copy command", "copy merge"));
+            keys.push(summary_key(key("copy"), "Copy merge command", "copy merge"));
         }
         let is_undone = |execution: &PlanExecution| !execution.undone.is_empty();
         if state.execution.as_ref().is_some_and(is_undone) {

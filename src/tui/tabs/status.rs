@@ -97,6 +97,9 @@ fn draw(
     page.draw(frame, area);
 }
 
+/// Below this width tables have fewer columns.
+const MIN_TABLE_COLUMNS: usize = 60;
+
 fn lay_out(
     state: &RunState,
     about: StatusContext<'_>,
@@ -112,9 +115,14 @@ fn lay_out(
     let mut page = StatusPage::new(columns);
     let half = page.pair_columns();
     let clock = about.clock;
-    let table = |title, table: StatusTable| StatusSection::new(title, table.lay_out(columns));
+    let is_narrow = columns < MIN_TABLE_COLUMNS;
+    // In a narrow window the first columns would take the place of what the row is about.
+    let table = |title, table: StatusTable, less: &[&str]| {
+        let table = table.without_columns(if is_narrow { less } else { &[] });
+        StatusSection::new(title, table.lay_out(columns))
+    };
     let reviews = status_tables::review_table(state, clock);
-    let reviews = if page.has_pairs() {
+    let reviews = if page.has_pairs() || is_narrow {
         reviews.without_columns(&["At", "Answers"])
     } else {
         reviews
@@ -135,11 +143,6 @@ fn lay_out(
         "Timeline",
         timeline_bars::timeline_lines(state, end, clock, columns),
     ));
-    page.push(table("Steps", status_tables::step_table(state, end)));
-    page.push(StatusSection::new(
-        "Checks",
-        lay_out_rows(&check_rows(state), columns),
-    ));
     page.push_pair([Role::Planner, Role::Reviewer].map(|role| {
         let rows = match state.session(role) {
             Some(session) => session_rows(state, role, session, about, now),
@@ -152,10 +155,14 @@ fn lay_out(
             ..StatusSection::new(labels::role_title(role), lay_out_rows(&rows, half))
         }
     }));
-    page.push(table(
-        "Last turns",
-        status_tables::turn_table(state, end, clock),
+    let steps = status_tables::step_table(state, end);
+    page.push(table("Steps", steps, &["Took", "Commit", "Fixes"]));
+    page.push(StatusSection::new(
+        "Checks",
+        lay_out_rows(&check_rows(state), columns),
     ));
+    let turns = status_tables::turn_table(state, end, clock);
+    page.push(table("Last turns", turns, &["At", "Took", "Cost", "End"]));
     page
 }
 
@@ -289,12 +296,6 @@ fn session_rows(
     rows.extend(usage_row(used));
     rows.extend(context_row(&session.usage));
     rows.extend(account_usage_rows(&session.plan, about.clock, now));
-    let sandboxes = about.sandboxes.iter();
-    for sandbox in sandboxes.filter(|sandbox| sandbox.adapter == session.adapter) {
-        rows.push(plain_row("Sandbox", &sandbox.by_kernel));
-        let text = format!("checked by protocol only: {}", sandbox.by_protocol);
-        rows.push(plain_row("", &text));
-    }
     rows.extend(todo_rows(session));
     let id = session.external_id.as_deref().unwrap_or("not started yet");
     rows.push(plain_row("Session", id));
@@ -305,6 +306,13 @@ fn session_rows(
     } else if session.degraded {
         let text = "The CLI lost the session once. It continued with a recovery prompt";
         rows.push(StatusRow::new("Degraded", text, theme::BAD));
+    }
+    // It is long and does not change, so it comes last.
+    let sandboxes = about.sandboxes.iter();
+    for sandbox in sandboxes.filter(|sandbox| sandbox.adapter == session.adapter) {
+        rows.push(plain_row("Sandbox", &sandbox.by_kernel));
+        let text = format!("checked by protocol only: {}", sandbox.by_protocol);
+        rows.push(StatusRow::new("", &text, theme::QUIET));
     }
     rows
 }

@@ -21,6 +21,8 @@ const MIN_CARD_COLUMNS: usize = 20;
 const MIN_CARD_ROWS: usize = 5;
 /// What stands before a result that is good.
 const GOOD_SIGN: &str = "✓ ";
+/// Between the heading and the goal's title.
+const TITLE_GAP: &str = "  ";
 /// The bar and the blanks behind it.
 const LEAD_COLUMNS: usize = 3;
 /// The number, the commit and the beginning of its title, before the proof.
@@ -215,7 +217,15 @@ impl RunSummaryCard {
         let lines = drop_low_ranks(parts, most);
         let (head, style) = self.heading();
         let mut panel = vec![Line::default(); n_blanks];
-        let heading = Line::styled(head, style.patch(theme::STRONG));
+        let mut heading = Line::from(Span::styled(head, style.patch(theme::STRONG)));
+        if self.has_title_in_heading(inner) {
+            let title = style_code(self.title.as_deref().unwrap_or_default(), theme::STRONG);
+            let title = title
+                .into_iter()
+                .map(|span| Span::styled(span.content.into_owned(), span.style));
+            heading.push_span(Span::raw(TITLE_GAP));
+            heading.spans.extend(title);
+        }
         let pad = vec![Line::default(); n_pad];
         panel.extend(
             pad.into_iter()
@@ -227,20 +237,53 @@ impl RunSummaryCard {
         panel
     }
 
+    /// Returns whether the goal's title has room behind the heading.
+    fn has_title_in_heading(&self, columns: usize) -> bool {
+        let title = self.title.as_deref().unwrap_or_default();
+        let (head, _) = self.heading();
+        text_width(&head) + TITLE_GAP.len() + text_width(title) <= columns
+    }
+
+    /// Returns the rows of the result; where all is well, what was tested and what was proven share one.
+    fn joined_results(&self, columns: usize) -> Vec<RunResultRow> {
+        let mut rows: Vec<RunResultRow> = Vec::new();
+        for row in &self.results {
+            let is_checked = |row: &RunResultRow| {
+                row.size.is_none() && row.proof.is_none() && row.text.starts_with(GOOD_SIGN)
+            };
+            // The first one says how much was done, and where.
+            let is_first_check = rows.len() == 2;
+            if let Some(before) = rows.last_mut()
+                && is_first_check
+                && is_checked(before)
+                && let Some(text) = row.text.strip_prefix(GOOD_SIGN).filter(|_| is_checked(row))
+            {
+                let joined = format!("{} · {text}", before.text);
+                if text_width(&joined) <= columns {
+                    before.text = joined;
+                    continue;
+                }
+            }
+            rows.push(row.clone());
+        }
+        rows
+    }
+
     /// Renders each row of the result, with the size of its commit at the right end where that costs no row.
     fn result_lines(&self, columns: usize, titles: CommitTitles) -> Vec<Vec<Line<'static>>> {
+        let results = self.joined_results(columns);
         let mut widths = [0; 3];
-        for size in self.results.iter().filter_map(|row| row.size) {
+        for size in results.iter().filter_map(|row| row.size) {
             let cells = size_cells(size);
             widths = std::array::from_fn(|i| widths[i].max(text_width(&cells[i])));
         }
         let size_columns = widths.iter().map(|width| SIZE_GAP + width).sum::<usize>();
         let text_columns = columns.saturating_sub(size_columns);
         let n_rows = |row: &RunResultRow, columns| row.lines(columns, CommitTitles::Whole).len();
-        let mut sized = self.results.iter().filter(|row| row.size.is_some());
+        let mut sized = results.iter().filter(|row| row.size.is_some());
         let has_sizes = text_columns >= MIN_TEXT_COLUMNS
             && sized.all(|row| n_rows(row, text_columns) == n_rows(row, columns));
-        let lines = self.results.iter().map(|row| {
+        let lines = results.iter().map(|row| {
             let Some(size) = row.size.filter(|_| has_sizes) else {
                 return row.lines(columns, titles);
             };
@@ -258,7 +301,8 @@ impl RunSummaryCard {
     /// Returns its lines, ranked by what is dropped first in a low window.
     fn ranked_lines(&self, columns: usize, titles: CommitTitles) -> Vec<RankedLines> {
         let mut parts = Vec::new();
-        if let Some(title) = &self.title {
+        let is_below = !self.has_title_in_heading(columns);
+        if let Some(title) = self.title.as_ref().filter(|_| is_below) {
             let title = style_code(title, theme::STRONG);
             let mut title = wrap_spans_to_rows(&title, columns, 0, 2).into_iter();
             parts.push((3, title.next().into_iter().collect()));
@@ -354,7 +398,7 @@ fn shell_command_lines(what: &str, command: &str, columns: usize) -> Vec<Line<'s
 fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
     let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
     let mut used = 0;
-    for key in keys {
+    for (n, key) in (1..).zip(keys) {
         let does = if columns >= MIN_LONG_KEY_COLUMNS {
             format!("{}  ", key.label)
         } else {
@@ -362,6 +406,10 @@ fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
         };
         let needed = text_width(&key.name) + text_width(&does) + 4;
         if used > 0 && used + needed > columns {
+            // The last one, how to quit, is not worth a row of its own.
+            if n == keys.len() && rows.len() == 1 {
+                break;
+            }
             rows.push(Vec::new());
             used = 0;
         }

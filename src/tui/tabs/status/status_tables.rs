@@ -101,7 +101,8 @@ pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
     let rows = state.course.reviews().iter();
     StatusTable {
         titles: &[
-            "Review", "At", "Verdict", "Open", "New", "Resolved", "Answers",
+            // As wide as the names of the rows below.
+            "Review  ", "At", "Verdict", "Open", "New", "Resolved", "Answers",
         ],
         rows: rows
             .map(|review| review_cells(review, state, clock))

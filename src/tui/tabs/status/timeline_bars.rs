@@ -10,6 +10,7 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::RunTimeline;
 use crate::domain::turn::Role;
+use crate::text::format_duration;
 use crate::tui::labels::{self, LocalClock, format_millis};
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
@@ -203,17 +204,18 @@ fn mark_column(cells: &mut [char], at: i64, length: i64, sign: char) {
     }
 }
 
-/// Renders the time of day at both ends of the axis.
+/// Renders the time of day at both ends of the axis; within a minute, how long it is.
 fn scale_line(
     axis: &TimelineAxis,
     now: UnixMillis,
     clock: LocalClock,
     bar: usize,
 ) -> Line<'static> {
-    let (from, to) = (
-        clock.time_with_minutes(axis.from),
-        clock.time_with_minutes(now),
-    );
+    let from = clock.time_with_minutes(axis.from);
+    let mut to = clock.time_with_minutes(now);
+    if from == to {
+        to = format_duration(axis.length);
+    }
     let gap = bar.saturating_sub(text_width(&from) + text_width(&to));
     let text = format!("{}{from}{}{to}", " ".repeat(NAME_COLUMNS), " ".repeat(gap));
     Line::styled(truncate_to_columns(&text, NAME_COLUMNS + bar), theme::QUIET)
