@@ -9,7 +9,7 @@ use crate::tui::diff_row::fill_row;
 use crate::tui::markdown::{hanging_indent, style_code};
 use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{
-    join_columns, spans_width, text_width, truncate_to_columns, wrap_spans,
+    join_columns, spans_width, text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows,
 };
 use crate::tui::theme::{self, Surface};
 
@@ -29,9 +29,7 @@ impl ChoiceDialog {
     #[must_use]
     pub fn with_whole_plan(mut self, name: &str, document: &str) -> Self {
         let kind = DialogLineKind::InFullText;
-        let is_step =
-            |line: &DialogLine| line.tabs.contains(&TabKind::Plan) && line.style == theme::PLAIN;
-        self.body.retain(|line| !is_step(line));
+        self.body.retain(|line| !is_unchanged_step(line));
         let line = |text: &str, style| DialogLine::new(text, style, kind);
         self.body.push(line("", theme::PLAIN));
         self.body.push(line(name, theme::STRONG));
@@ -49,12 +47,10 @@ impl ChoiceDialog {
     }
 
     pub(super) fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
-        let airy = self.lay_out_body(columns, rows, BodyForm::Airy);
-        if airy.len() <= rows {
-            airy
-        } else {
-            self.lay_out_body(columns, rows, BodyForm::Dense)
-        }
+        let forms = [BodyForm::Airy, BodyForm::Dense].into_iter();
+        let mut forms = forms.map(|form| self.lay_out_body(columns, rows, form));
+        let fitting = forms.find(|lines| lines.len() <= rows);
+        fitting.unwrap_or_else(|| self.lay_out_body(columns, rows, BodyForm::Cut))
     }
 
     /// Returns whether the whole body fits into these rows.
@@ -65,7 +61,7 @@ impl ChoiceDialog {
     }
 
     fn lay_out_body(&self, columns: usize, rows: usize, form: BodyForm) -> Vec<Line<'static>> {
-        let has_gaps = form != BodyForm::Dense;
+        let has_gaps = matches!(form, BodyForm::Airy | BodyForm::FullText);
         let why: Vec<BodyText<'_>> = self.reason().map(BodyText::of_line).collect();
         let is_in_title =
             form != BodyForm::FullText && self.subject_beside_title(columns).is_some();
@@ -82,7 +78,11 @@ impl ChoiceDialog {
             .pop_if(|line| line.kind == DialogLineKind::Gap)
             .is_some()
         {}
-        let what: Vec<BodyText<'_>> = what.into_iter().map(BodyText::of_line).collect();
+        let what = what.into_iter().map(|line| BodyText {
+            has_one_row: form == BodyForm::Cut && is_cut_first(line),
+            ..BodyText::of_line(line)
+        });
+        let what: Vec<BodyText<'_>> = what.collect();
         let mut lines = body_text_lines(&why, columns, rows);
         let mut what = body_text_lines(&what, columns, rows);
         if let Some(edit) = &self.edit {
@@ -165,6 +165,18 @@ enum BodyForm {
     Airy,
     /// In the panel, without blank rows.
     Dense,
+    /// In a panel without room for all of it: one row for each step of a plan, and for each of its terms.
+    Cut,
+}
+
+/// Returns whether a line is a step of a plan that is neither new nor changed.
+fn is_unchanged_step(line: &DialogLine) -> bool {
+    line.tabs.contains(&TabKind::Plan) && line.style == theme::PLAIN
+}
+
+/// Returns whether a line is cut before others are left out: each step should be there, and each term.
+fn is_cut_first(line: &DialogLine) -> bool {
+    is_unchanged_step(line) || matches!(line.kind, DialogLineKind::Field(_))
 }
 
 /// A line of the body.
@@ -176,6 +188,8 @@ struct BodyText<'a> {
     is_prose: bool,
     /// The width of the label at its start.
     label: usize,
+    /// Whether it is cut after one row.
+    has_one_row: bool,
 }
 
 impl<'a> BodyText<'a> {
@@ -185,6 +199,7 @@ impl<'a> BodyText<'a> {
             style: *style,
             is_prose: false,
             label: 0,
+            has_one_row: false,
         }
     }
 
@@ -198,6 +213,7 @@ impl<'a> BodyText<'a> {
             style: line.style,
             is_prose: !line.tabs.is_empty(),
             label,
+            has_one_row: false,
         }
     }
 
@@ -299,6 +315,8 @@ fn body_text_lines(body: &[BodyText<'_>], columns: usize, rows: usize) -> Vec<Li
     for text in body {
         if text.is_code() {
             lines.extend(code_rows(*text, columns));
+        } else if text.has_one_row {
+            lines.extend(wrap_spans_to_rows(&text.spans(), columns, text.indent(), 1));
         } else {
             lines.extend(wrap_spans(&text.spans(), columns, text.indent()));
         }
