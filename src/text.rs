@@ -28,4 +28,4 @@ pub use cleaner::{
 };
 pub use invisible_escape::escape_invisible;
 pub use text_counts::{count_changed_lines, count_lines, pluralize};
-pub use word_forms::{capitalize, format_duration};
+pub use word_forms::{capitalize, first_clause, format_duration};

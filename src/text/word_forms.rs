@@ -7,6 +7,23 @@ pub fn capitalize(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
+/// Returns the beginning of a text that can stand for it as a title: up to the first `;`, `:`, `(` or sentence's end outside
+/// of code; the whole text where that leaves too few letters.
+pub fn first_clause(text: &str) -> &str {
+    const MIN_BYTES: usize = 12;
+    const ENDS: [&str; 4] = ["; ", ": ", " (", ". "];
+    let mut cuts: Vec<usize> = ENDS
+        .iter()
+        .flat_map(|end| text.match_indices(end))
+        .map(|(at, _)| at)
+        .collect();
+    cuts.sort_unstable();
+    let heads = cuts.into_iter().filter_map(|at| text.get(..at));
+    let is_outside_code = |head: &&str| head.matches('`').count() % 2 == 0;
+    let mut heads = heads.filter(is_outside_code);
+    heads.find(|head| head.len() >= MIN_BYTES).unwrap_or(text)
+}
+
 /// Formats a duration in milliseconds by its two largest units: `8 s`, `1 min 5 s`, `2 h 3 min`.
 pub fn format_duration(millis: i64) -> String {
     let seconds = millis.max(0) / 1_000;
@@ -20,6 +37,28 @@ pub fn format_duration(millis: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clause_ends_outside_of_code_and_is_long_enough() {
+        for (text, wanted) in [
+            (
+                "Add --top N to a.sh: divide by tr (no more)",
+                "Add --top N to a.sh",
+            ),
+            (
+                "In a.sh: take the last line (once); done",
+                "In a.sh: take the last line",
+            ),
+            (
+                "Write `a: b; c` into the file. Then test",
+                "Write `a: b; c` into the file",
+            ),
+            ("Count words", "Count words"),
+            ("", ""),
+        ] {
+            assert_eq!(first_clause(text), wanted, "{text}");
+        }
+    }
 
     #[test]
     fn a_duration_is_told_by_its_two_largest_units() {

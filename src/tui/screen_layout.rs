@@ -98,7 +98,7 @@ impl Screen {
         };
         self.tabs.view.side_area = None;
         self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area);
-        self.show_steps(state);
+        self.drop_what_is_beside(frame.area().width, sidebar.is_some(), state);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
@@ -146,13 +146,16 @@ impl Screen {
         transcript.set_question_below(sheet.is_some(), is_in_dialog);
     }
 
-    /// Tells the chat what its headings of steps show.
-    fn show_steps(&mut self, state: Option<&RunState>) {
+    /// Tells the chat what its headings of steps show, and what it need not repeat.
+    fn drop_what_is_beside(&mut self, columns: u16, has_sidebar: bool, state: Option<&RunState>) {
+        let beside = self.tabs.tab_beside(columns, &self.documents, state);
+        let are_steps_beside = has_sidebar || beside == Some(TabKind::Plan);
         let transcript = &mut self.tabs.chat.transcript;
+        transcript.set_findings_beside(beside == Some(TabKind::Comments));
         if let Some(plan) = state.and_then(|state| state.plan.as_ref()) {
             transcript.set_missing_steps(&plan.plan);
         }
-        transcript.show_step_trail(state.and_then(StepTrail::of_run));
+        transcript.show_step_trail(state.and_then(StepTrail::of_run), are_steps_beside);
     }
 
     /// Draws the sidebar if it has a place.
@@ -483,7 +486,10 @@ impl Screen {
             (true, _) => {
                 let page = self.welcome_page();
                 match &self.hit_areas.welcome {
-                    Some(places) => self.hit_areas.runs = page.draw_centered(frame, places),
+                    Some(places) => {
+                        let keys = self.first_keys_line(usize::from(places.composer.width));
+                        self.hit_areas.runs = page.draw_centered(frame, places, &keys);
+                    }
                     None => (area, self.hit_areas.runs) = page.draw(frame, area),
                 }
                 ""

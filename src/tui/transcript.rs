@@ -27,6 +27,7 @@ mod transcript_block;
 mod transcript_columns;
 mod transcript_finder;
 mod transcript_news;
+mod transcript_rows;
 mod transcript_scroll;
 mod transcript_scrollback;
 mod transcript_search;
@@ -48,13 +49,12 @@ use transcript_block::TranscriptBlock;
 pub use transcript_columns::{LEAD_COLUMNS, TranscriptColumns};
 pub use transcript_finder::TranscriptFinder;
 pub use transcript_news::TranscriptNews;
+pub use transcript_rows::TranscriptRow;
 use transcript_scroll::TranscriptScrollPosition;
 pub use transcript_scrollback::ScrollbackDemand;
 use transcript_scrollback::TranscriptScrollback;
 pub use transcript_search::{LogSearchProgress, LogSearchResult};
 use turn_tracker::TurnTracker;
-
-use ratatui::text::Line;
 
 use super::labels::LocalClock;
 use crate::domain::event::{AgentActivity, Event, PathChange};
@@ -105,20 +105,12 @@ pub struct ChatTranscript {
     /// The scroll position of the last frame; `wide` is its width.
     visible_scroll: TranscriptScrollPosition,
     wide: Option<TranscriptColumns>,
+    /// The number of the block of the last review, if it came since the program started.
+    last_review: Option<usize>,
+    /// Whether the step after the current one is named below the stream.
+    names_next_step: bool,
     /// The open question, if it has a block.
     open_question: Option<block_list::OpenQuestion>,
-}
-
-/// A visible row of the transcript.
-#[derive(Debug)]
-pub struct TranscriptRow {
-    pub line: Line<'static>,
-    /// Whether it belongs to the selected block.
-    pub is_selected: bool,
-    /// Who says it; `None` for the blank row between two blocks.
-    pub speaker: Option<BlockAuthor>,
-    /// Its indentation, in columns.
-    pub indent: usize,
 }
 
 /// The number of the first block; lower numbers stay free for older history that is loaded later.
@@ -151,6 +143,8 @@ impl Default for ChatTranscript {
             visible_blocks: Vec::new(),
             visible_scroll: TranscriptScrollPosition::default(),
             wide: None,
+            last_review: None,
+            names_next_step: false,
             open_question: None,
         }
     }
@@ -485,59 +479,5 @@ impl ChatTranscript {
     pub fn scroll_by(&mut self, n_lines: isize) {
         self.scroll.scroll_by(n_lines);
         self.earlier.clear_request();
-    }
-
-    /// Returns the visible rows; lays out nothing else.
-    pub fn visible_rows(&mut self, wide: TranscriptColumns, rows: usize) -> Vec<TranscriptRow> {
-        self.fit_run_summary(rows);
-        let (first, folding) = (self.first, self.thinking);
-        let mut scroll = std::mem::take(&mut self.scroll);
-        let mut window = transcript_scroll::ScrollWindow {
-            n_blocks: self.blocks.len(),
-            first,
-            rows,
-            height: |at: usize| {
-                let (columns, _) = wide.width_and_indent(&self.blocks[at]);
-                self.blocks[at].height(columns, folding)
-            },
-        };
-        let (from, skip) = scroll.resolve(&mut window);
-        self.earlier.on_shown(from, !scroll.follows_end());
-        self.first_unseen_block = if scroll.follows_end() {
-            None
-        } else {
-            self.first_unseen_block.or(Some(self.end_number()))
-        };
-        (self.scroll, self.visible_scroll, self.wide) = (scroll, scroll, Some(wide));
-        let picked = self.selected_block();
-        let mut shown = Vec::with_capacity(rows);
-        self.visible_blocks.clear();
-        let mut skip = skip;
-        let from = from.min(self.blocks.len());
-        for (number, block) in (first + from..).zip(self.blocks.range_mut(from..)) {
-            let left = rows - shown.len();
-            if left == 0 {
-                break;
-            }
-            let is_picked = picked == Some(number);
-            let (columns, indent) = wide.width_and_indent(block);
-            let speaker = block.author;
-            // The bar goes on between two texts of a turn.
-            let goes_on = speaker.is_agent() && !block.is_named;
-            let lines = block.lines(columns, folding).enumerate();
-            shown.extend(lines.skip(skip).take(left).map(|(n, line)| {
-                // The blank row above a name separates two blocks and is not highlighted.
-                let is_between = n == 0 && line.width() == 0;
-                TranscriptRow {
-                    is_selected: is_picked && !is_between,
-                    speaker: (!is_between || goes_on).then_some(speaker),
-                    line,
-                    indent,
-                }
-            }));
-            self.visible_blocks.resize(shown.len(), number);
-            skip = 0;
-        }
-        shown
     }
 }

@@ -251,27 +251,32 @@ pub struct TranscriptStyle<'a> {
     pub arrangement: ChatArrangement,
 }
 
+/// Below this height the step after the current one is not named.
+const MIN_NEXT_STEP_ROWS: u16 = 14;
+
 /// Longer lines are hard to read.
 const MAX_TEXT_COLUMNS: u16 = 120;
 
-/// Draws a row behind the bar of its speaker; what the user said stands on a ground of its own.
+/// Draws a row behind the bar of its speaker. What the user said and the current step's heading stand on a ground.
 fn draw_row(frame: &mut Frame, row: &TranscriptRow, place: Rect, lead: u16) {
     let (bar, style) = match row.speaker {
         Some(BlockAuthor::Agent(role)) => ("▎", theme::role_style(role)),
         Some(BlockAuthor::Subagent) => ("▎", theme::STRONG),
         Some(BlockAuthor::User | BlockAuthor::TaskGiver) => ("▌", theme::YOU),
+        Some(BlockAuthor::System) if row.is_step_card => ("▌", theme::RUNNING),
         Some(BlockAuthor::System) | None => ("", theme::PLAIN),
     };
     let row_area = Rect {
         width: place.width + lead,
         ..place
     };
-    let text = match bar {
-        "" => row_area,
-        _ => Rect {
+    let text = if bar.is_empty() || row.is_step_card {
+        row_area
+    } else {
+        Rect {
             x: place.x + lead,
             ..place
-        },
+        }
     };
     let mark = Rect { width: 1, ..place };
     if bar == "▌" {
@@ -279,8 +284,8 @@ fn draw_row(frame: &mut Frame, row: &TranscriptRow, place: Rect, lead: u16) {
             .buffer_mut()
             .set_style(row_area, Surface::Raised.style());
     }
-    frame.render_widget(Line::styled(bar, style), mark);
     draw_line(frame, &row.line, text);
+    frame.render_widget(Line::styled(bar, style), mark);
     if row.is_selected {
         let mark = Rect {
             x: if bar.is_empty() {
@@ -328,12 +333,28 @@ pub fn draw_transcript(
         return;
     }
     let is_scrolled = !transcript.follows_end() && area.height > 2;
+    let next_step = transcript
+        .next_step_line(columns + LEAD_COLUMNS)
+        .filter(|_| area.height >= MIN_NEXT_STEP_ROWS);
+    let area = Rect {
+        height: area.height - if next_step.is_some() { 2 } else { 0 },
+        ..area
+    };
     let n_rows = usize::from(area.height);
     let mut rows = transcript.visible_rows(wide, n_rows - usize::from(is_scrolled));
     // The layout may have reached the end; then there is nothing below the window and no hint.
     let has_line = is_scrolled && !transcript.follows_end();
     if is_scrolled && !has_line {
         rows = transcript.visible_rows(wide, n_rows);
+    }
+    if let Some(line) = next_step {
+        // Below a blank row.
+        let below = Rect {
+            y: area.y + u16::try_from(rows.len()).unwrap_or(area.height) + 1,
+            height: 1,
+            ..bar_area
+        };
+        draw_line(frame, &line, below);
     }
     for (row, y) in highlight_matches(rows, style.query)
         .into_iter()
@@ -393,12 +414,12 @@ fn highlight_matches(rows: Vec<TranscriptRow>, letters: &str) -> Vec<TranscriptR
         let is_picked = block.first().is_some_and(|row| row.is_selected);
         let lines = block.iter().map(|row| row.line.clone()).collect();
         let lines = search_highlight::highlight_lines(lines, letters, is_picked);
-        all.extend(block.iter().zip(lines).map(|(row, line)| TranscriptRow {
-            speaker: row.speaker,
-            line,
-            is_selected: row.is_selected,
-            indent: row.indent,
-        }));
+        all.extend(
+            block
+                .iter()
+                .zip(lines)
+                .map(|(row, line)| TranscriptRow { line, ..*row }),
+        );
     }
     all
 }

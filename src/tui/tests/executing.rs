@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::look::click;
 use super::pictures::{check, not_writing};
-use super::world::{NOW, approving, asking, drawn, press, questions, running, settings};
+use super::world::{NOW, approving, asking, drawn, press, press_at, questions, running, settings};
 use crate::domain::event::Event;
 use crate::domain::findings::{FindingSeverity, ReviewRemark};
 use crate::domain::ids::UnixMillis;
@@ -261,6 +261,17 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
         }
     }
     check("plan_approval", &mut screen, Some(&state));
+    // In a low window each term and each step keeps a row.
+    press(&mut screen, Some(&state), &["1"]);
+    let low = drawn(&mut screen, (40, 26), Some(&state));
+    for start in ["Branch  ", "Tests   ", "Access  ", "1. ", "2. ", "3. "] {
+        assert_eq!(
+            low.matches(&format!("▌ {start}")).count(),
+            1,
+            "{start}\n{low}"
+        );
+    }
+    press(&mut screen, Some(&state), &["2"]);
     // Everything that is approved can still be opened.
     press(&mut screen, Some(&state), &["v"]);
     let whole = drawn(&mut screen, (120, 40), Some(&state));
@@ -501,8 +512,10 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
 fn heading(screen: &mut Screen, size: (u16, u16), state: &RunState, n: u32) -> String {
     let seen = drawn(screen, size, Some(state));
     let lead = format!("Step {n}");
-    let mut rows = seen.lines().map(str::trim);
-    let row = rows.find(|row| row.starts_with(&lead) && row.contains('─'));
+    let mut rows = seen
+        .lines()
+        .map(|row| row.trim_start_matches(['▌', '◐', ' ']).trim_end());
+    let row = rows.find(|row| row.starts_with(&lead) && row.contains(['─', '●']));
     row.unwrap_or_else(|| panic!("{seen}")).to_owned()
 }
 
@@ -536,13 +549,57 @@ fn the_heading_of_the_current_step_shows_its_stages_and_one_that_is_over_its_tim
     let execution = state.execution.as_mut().unwrap();
     execution.current.as_mut().unwrap().stage = StepStage::Test;
     let testing = heading(&mut screen, (120, 40), &state, 7);
+    assert!(
+        testing.starts_with("Step 7 of 10  change file7.txt so that "),
+        "{testing}"
+    );
     let stages = "agent › check › ● tests › commit › record";
     assert!(testing.ends_with(stages), "{testing}");
     let narrow = heading(&mut screen, (40, 20), &state, 7);
-    assert!(narrow.ends_with("─ ● tests"), "{narrow}");
+    assert!(narrow.ends_with(" ● tests"), "{narrow}");
     state.execution.as_mut().unwrap().current = None;
     let over = heading(&mut screen, (120, 40), &state, 7);
     assert!(over.ends_with(&time), "{over}");
+}
+
+#[test]
+fn the_step_after_the_current_one_is_named_below_the_chat_unless_steps_stand_beside_it() {
+    let (mut screen, mut state) = working_on(7);
+    begin_step(&mut screen, 7);
+    let row = |screen: &mut Screen, size, state: &RunState| {
+        let seen = drawn(screen, size, Some(state));
+        let mut rows = seen.lines().map(str::trim);
+        rows.find(|row| row.starts_with("○ Step 8 "))
+            .map(str::to_owned)
+    };
+    let next = row(&mut screen, (120, 40), &state).unwrap();
+    assert!(next.starts_with("○ Step 8  change file8.txt so"), "{next}");
+    assert!(next.ends_with(" · 2 more"), "{next}");
+    let narrow = row(&mut screen, (40, 40), &state).unwrap();
+    assert!(narrow.ends_with("… · 2 more"), "{narrow}");
+    // The sidebar lists them, a low window has no room, and an earlier part of the chat is not about them.
+    for size in [(160, 45), (80, 16)] {
+        assert_eq!(row(&mut screen, size, &state), None, "{size:?}");
+    }
+    for n in 0..60 {
+        screen.on_notice(&format!("notice {n}"));
+    }
+    press_at(&mut screen, (120, 40), Some(&state), &["<pgup>"]);
+    assert_eq!(row(&mut screen, (120, 40), &state), None);
+    press(&mut screen, Some(&state), &["<end>"]);
+    assert!(row(&mut screen, (120, 40), &state).is_some());
+    // After the last step there is none.
+    state
+        .execution
+        .as_mut()
+        .unwrap()
+        .current
+        .as_mut()
+        .unwrap()
+        .n = 10;
+    begin_step(&mut screen, 10);
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(!seen.contains("○ Step "), "{seen}");
 }
 
 #[test]

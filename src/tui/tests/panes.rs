@@ -5,11 +5,13 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Modifier;
 
 use super::pictures::{check, not_writing};
-use super::world::{NOW, asking, drawn, note, press, questions, running, settings, state};
+use super::world::{
+    NOW, PLAN, asking, drawn, note, press, press_at, questions, running, settings, state,
+};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::findings::{FindingDisposition, FindingResponse, FindingSeverity, ReviewRemark};
-use crate::domain::ids::{TurnId, UnixMillis};
+use crate::domain::ids::{Sha256, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan_thread::{ThreadAuthor, ThreadEntry, UserNote};
 use crate::domain::question::QuestionAnswer;
@@ -778,4 +780,36 @@ fn in_a_low_window_one_row_stands_for_the_reviews_and_findings_have_room() {
     press(&mut screen, Some(&state), &["3"]);
     let seen = drawn(&mut screen, (120, 50), Some(&state));
     assert!(!seen.contains("2 reviews"), "{seen}");
+}
+
+#[test]
+fn findings_that_stand_beside_the_chat_are_not_in_the_last_review_of_it() {
+    let text = "---\nverdict: CHANGES_REQUIRED\n---\n\n# Review\n\n1. [blocking] nobody says what an empty list gives\n";
+    let mut state = reviewing();
+    state.phase = Phase::Respond;
+    let mut screen = not_writing();
+    screen.on_documents(RunDocumentFiles {
+        plan: Some(PLAN.to_owned()),
+        comments: Some(text.to_owned()),
+        ..RunDocumentFiles::default()
+    });
+    screen.on_event(
+        NOW,
+        &Event::ReviewCommitted {
+            turn: TurnId::new("trn_1"),
+            review: crate::domain::review::parse(text, &state.findings),
+            file_sha256: Sha256::new("file"),
+            plan_now: Sha256::new("plan"),
+        },
+    );
+    let is_in_chat = |screen: &mut Screen, size| {
+        let seen = drawn(screen, size, Some(&state));
+        assert!(seen.contains("changes required, 1 finding"), "{seen}");
+        seen.contains("1. [blocking] nobody says")
+    };
+    assert!(!is_in_chat(&mut screen, (200, 50)));
+    assert!(is_in_chat(&mut screen, (120, 40)));
+    // Without the second pane they are back.
+    press_at(&mut screen, (200, 50), Some(&state), &["\\", "\\"]);
+    assert!(is_in_chat(&mut screen, (200, 50)));
 }

@@ -41,6 +41,8 @@ pub struct BlockLayoutOptions {
     pub is_in_fold: bool,
     /// Whether a dialog below says what failed.
     pub is_failure_below: bool,
+    /// Whether its list stands beside the chat.
+    pub is_list_beside: bool,
 }
 
 /// Whether a block has rows of its own.
@@ -279,7 +281,8 @@ fn content_lines(
             } else {
                 fact_with_detail_lines(text, *tone, more, look)
             };
-            lines.extend(list.iter().flat_map(|line| list_rows(line, columns)));
+            let list = list.iter().filter(|_| !look.is_list_beside);
+            lines.extend(list.flat_map(|line| list_rows(line, columns)));
             lines
         }
         BlockContent::Divider(divider) => divider.lines(columns),

@@ -51,6 +51,11 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             });
             from_wording(&wording).into_iter().chain(reasons).collect()
         }
+        // The header has the title, and the goal stands above.
+        Event::GoalConfirmed { .. } => {
+            let text = BlockContent::fact(FactTone::Good, "Goal confirmed");
+            vec![TranscriptBlock::new(BlockAuthor::System, text)]
+        }
         Event::ReviewCommitted { .. } => {
             let (tone, text) = (fact_tone(wording.tone), &wording.text);
             let findings = BlockContent::fact_with_list(tone, text, &wording.detail);

@@ -1,4 +1,5 @@
-//! The heading of a stage or a step: its name, a rule, and at the right end the time; at the current step its stages.
+//! The heading of a stage or a step: its name, a rule, and at the right end the time. That of the current step is a card
+//! with the stages of the step.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -12,6 +13,10 @@ use crate::tui::theme;
 const MIN_HEADING_COLUMNS: usize = 20;
 /// A step's heading keeps this many columns beside all stages.
 const MIN_WIDE_HEADING_COLUMNS: usize = 40;
+/// What is left of a card's text: its bar, and two blanks.
+const CARD_LEAD: &str = "   ";
+/// What stays blank at the right end of a card.
+const CARD_END_COLUMNS: usize = 2;
 /// The shortest rule between a heading and what stands at its right end, with the blank before it.
 const MIN_RULE_COLUMNS: usize = 4;
 
@@ -43,11 +48,40 @@ impl StageDivider {
 
     /// Renders it over the whole width, below a blank row.
     pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
-        let text = markdown::to_plain_line(&self.text);
-        let end = match self.trail {
-            Some(trail) => fit_trail(trail, &text, columns),
-            None => vec![Span::styled(format!(" {}", self.time), theme::QUIET)],
+        let heading = match self.trail {
+            Some(trail) => self.card_line(trail, columns),
+            None => self.rule_line(columns),
         };
+        vec![Line::default(), heading]
+    }
+
+    /// Renders the card of the current step, which the window draws on a ground, behind a bar in the first column.
+    fn card_line(&self, trail: StepTrail, columns: usize) -> Line<'static> {
+        let text = markdown::to_plain_line(&self.text);
+        let (name, title) = text.split_once(": ").unwrap_or((&text, ""));
+        let name = format!("◐ {name}  ");
+        let room = columns.saturating_sub(CARD_LEAD.len() + CARD_END_COLUMNS);
+        let end = fit_trail(trail, &format!("{name}{title}"), room);
+        let least = text_width(&name).min(MIN_HEADING_COLUMNS);
+        let end = Some(end).filter(|end| room >= least + spans_width(end));
+        let end = end.unwrap_or_default();
+        let room = room.saturating_sub(spans_width(&end));
+        let name = truncate_to_columns(&name, room);
+        let title = truncate_to_columns(title, room.saturating_sub(text_width(&name)));
+        let gap = room.saturating_sub(text_width(&name) + text_width(&title));
+        let mut spans = vec![
+            Span::raw(CARD_LEAD),
+            Span::styled(name, theme::STRONG),
+            Span::raw(title),
+            Span::raw(" ".repeat(gap)),
+        ];
+        spans.extend(end);
+        Line::from(spans)
+    }
+
+    fn rule_line(&self, columns: usize) -> Line<'static> {
+        let text = markdown::to_plain_line(&self.text);
+        let end = vec![Span::styled(format!(" {}", self.time), theme::QUIET)];
         let end = Some(end).filter(|end| {
             let least = text_width(&text).min(MIN_HEADING_COLUMNS);
             columns >= least + MIN_RULE_COLUMNS + spans_width(end)
@@ -64,7 +98,7 @@ impl StageDivider {
             Span::styled(rule, theme::QUIET),
         ];
         spans.extend(end);
-        vec![Line::default(), Line::from(spans)]
+        Line::from(spans)
     }
 }
 

@@ -2,14 +2,19 @@
 //!
 //! A step whose tests fail is not shown as done, and one that changed nothing is not shown as a success.
 
+use ratatui::text::Line;
+
 use super::block_content::{BlockContent, FactTone};
 use super::stage_divider::StageDivider;
 use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::Event;
 use crate::domain::plan::Plan;
 use crate::domain::plan_execution::StepAssessment;
+use crate::text::first_clause;
+use crate::tui::markdown::to_plain_line;
 use crate::tui::step_trail::StepTrail;
-use crate::tui::text_wrap::to_one_line;
+use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
+use crate::tui::theme;
 
 /// State of the current step, and the texts of all steps.
 #[derive(Debug, Default)]
@@ -90,11 +95,28 @@ impl StepTracker {
     fn step_heading(&self, n: u32) -> String {
         let known = self.step_texts.iter().find(|(step, _)| *step == n);
         match (known, n) {
-            (Some((_, text)), _) => format!("Step {n} of {}: {text}", self.step_texts.len()),
+            (Some((_, text)), _) => {
+                let title = first_clause(text);
+                format!("Step {n} of {}: {title}", self.step_texts.len())
+            }
             // The executor's summary after all steps.
             (None, 0) => "Summary".to_owned(),
             (None, _) => format!("Step {n}"),
         }
+    }
+
+    /// Returns the row of the step after the current one: `○ Step 3  Describe it · 1 more`.
+    pub(super) fn next_step_line(&self, columns: usize) -> Option<Line<'static>> {
+        let current = self.shown_trail?.step;
+        let mut later = self.step_texts.iter().filter(|(step, _)| *step > current);
+        let (n, text) = later.next()?;
+        let more = match later.count() {
+            0 => String::new(),
+            n => format!(" · {n} more"),
+        };
+        let text = format!("○ Step {n}  {}", to_plain_line(first_clause(text)));
+        let text = truncate_to_columns(&text, columns.saturating_sub(text_width(&more)));
+        Some(Line::styled(text + &more, theme::QUIET))
     }
 
     /// Returns the line for a step that is over and changed nothing; `None` for any other.

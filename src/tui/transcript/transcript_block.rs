@@ -80,6 +80,8 @@ pub struct TranscriptBlock {
     pub visibility: BlockVisibility,
     /// Whether a dialog below says what failed, so that the block does not.
     pub is_failure_below: bool,
+    /// Whether the findings that it lists stand beside the chat.
+    pub is_list_beside: bool,
     /// The row of the fold of reads that it is the first of.
     pub reads: Option<ReadFold>,
     /// The CLI with its version: of a notice what it says, of a named block what is shown behind the name.
@@ -105,6 +107,7 @@ impl TranscriptBlock {
             is_named: false,
             visibility: BlockVisibility::default(),
             is_failure_below: false,
+            is_list_beside: false,
             reads: None,
             cli: None,
             turn_usage: Vec::new(),
@@ -427,6 +430,7 @@ impl TranscriptBlock {
             is_named: self.is_named,
             is_in_fold: self.reads.is_some() || self.visibility == BlockVisibility::Unfolded,
             is_failure_below: self.is_failure_below,
+            is_list_beside: self.is_list_beside,
         }
     }
 
@@ -464,6 +468,12 @@ impl TranscriptBlock {
             BlockContent::Divider(divider) => Some((divider.step?, divider)),
             _ => None,
         }
+    }
+
+    /// Returns whether it is the heading of the current step.
+    pub(super) fn is_step_card(&self) -> bool {
+        self.step_divider()
+            .is_some_and(|(_, divider)| divider.trail.is_some())
     }
 
     /// Sets when a heading was reached, if it is not set yet.

@@ -82,6 +82,10 @@ impl ChatTranscript {
             ));
         }
         match event {
+            Event::ReviewCommitted { .. } => {
+                self.set_findings_beside(false);
+                self.last_review = self.end_number().checked_sub(1);
+            }
             Event::QuestionAsked { question } => {
                 self.close_question();
                 if has_question {
@@ -305,7 +309,9 @@ impl ChatTranscript {
 /// Headings of steps.
 impl ChatTranscript {
     /// Shows the stages of the current step at its heading, and removes them from every other heading.
-    pub fn show_step_trail(&mut self, current: Option<StepTrail>) {
+    /// The step after it is named below the stream unless the steps are listed beside it.
+    pub fn show_step_trail(&mut self, current: Option<StepTrail>, are_steps_beside: bool) {
+        self.names_next_step = current.is_some() && !are_steps_beside;
         let is_new = std::mem::take(&mut self.steps.has_new_headings);
         let before = std::mem::replace(&mut self.steps.shown_trail, current);
         if before == current && !is_new {
