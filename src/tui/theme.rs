@@ -156,10 +156,10 @@ impl ColorTheme {
             ground.0 = surface;
         }
         let edge = Some(surfaces[Surface::Edge as usize]).filter(|edge| *edge != Color::Reset);
+        let known = surface::with_known_ground(&palette, terminal_background);
         for (ground, texts) in &mut grounds {
             let on = support.nearest_color(*ground);
-            let text =
-                |colour, least| surface::legible_color(colour, on, &palette, (support, least));
+            let text = |colour, least| surface::legible_color(colour, on, &known, (support, least));
             let [_, plain, quiet, rest @ ..] = palette.all_colors();
             let [
                 attention,
@@ -408,6 +408,47 @@ mod tests {
                             "{place:?} {colour:?} on {ground:?}: {found}"
                         );
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn texts_on_the_surfaces_of_a_terminal_can_be_read_whatever_its_ground() {
+        // The grounds that terminals come with: xterm, VS Code, Ubuntu, Windows, iTerm2, Solarized, Alacritty, white.
+        let grounds = [
+            0x00_00_00, 0x1e_1e_1e, 0x30_0a_24, 0x0c_0c_0c, 0x15_19_1e, 0x00_2b_36, 0xfd_f6_e3,
+            0x18_18_18, 0xff_ff_ff, 0xfa_fa_fa,
+        ];
+        let contrast = |text, ground| surface::contrast(parts(text), parts(ground));
+        for hex in grounds {
+            let [_, red, green, blue] = u32::to_be_bytes(hex);
+            let ground = TerminalBackground([red, green, blue]);
+            let theme = ColorTheme::from_name("terminal")
+                .unwrap()
+                .on_background(ground);
+            let plain = surface::usual_text(ground.0).unwrap();
+            let plain = Color::Rgb(plain[0], plain[1], plain[2]);
+            let own = Color::Rgb(red, green, blue);
+            for surface in Surface::ALL.into_iter().filter(|one| *one != Surface::Edge) {
+                let (on, [_, quiet, attention, warning, ..]) = theme.grounds[1 + surface as usize];
+                let place = (format!("{hex:06x}"), surface);
+                assert!(contrast(plain, on) >= LEAST_CONTRAST, "{place:?}");
+                assert!(
+                    contrast(quiet, on) >= LEAST_QUIET_CONTRAST,
+                    "{place:?} {quiet:?}"
+                );
+                let warning_on_ground = contrast(theme.grounds[0].1[3], own);
+                let least = LEAST_CONTRAST.min(warning_on_ground);
+                assert!(contrast(warning, on) >= least, "{place:?} {warning:?}");
+                // The colours that the terminal sets itself keep at least two fifths of the contrast that they have on its own ground.
+                assert_eq!(attention, Color::Yellow);
+                for text in [Color::Rgb(0x80, 0x80, 0x80), Color::Rgb(255, 255, 0), plain] {
+                    let kept = contrast(text, on) / contrast(text, own);
+                    assert!(
+                        kept >= 0.4 || contrast(text, on) >= LEAST_CONTRAST,
+                        "{place:?} {text:?}: {kept}"
+                    );
                 }
             }
         }

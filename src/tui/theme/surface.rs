@@ -199,6 +199,21 @@ fn derived_surfaces(
     })
 }
 
+/// Returns the palette with the terminal's own ground where it has none, and with the usual text on it.
+pub(super) fn with_known_ground(
+    palette: &ColorPalette,
+    terminal: Option<TerminalBackground>,
+) -> ColorPalette {
+    let known = known_ground(palette, terminal).filter(|_| palette.text == Color::Reset);
+    let rgb = |[red, green, blue]: [u8; 3]| Color::Rgb(red, green, blue);
+    let text = known.and_then(usual_text).map(rgb);
+    ColorPalette {
+        background: known.map_or(palette.background, rgb),
+        text: text.unwrap_or(palette.text),
+        ..palette.clone()
+    }
+}
+
 /// Returns a text colour for a ground, as the terminal shows it: the colour itself where it can be read there, else mixed
 /// with the plain text colour as far as needed. No colour gets more contrast than it has on the theme's own ground.
 pub(super) fn legible_color(
