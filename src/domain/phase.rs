@@ -74,6 +74,14 @@ impl Gate {
             Self::Auto => "Auto",
         }
     }
+
+    /// Says in a few words how turns start.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Manual => "each turn waits for you",
+            Self::Auto => "turns follow each other",
+        }
+    }
 }
 
 /// Whether a released turn may start.

@@ -23,8 +23,6 @@ pub fn check_outside_sandbox(looked: &FloorInput<'_>) -> Option<FloorRestriction
     Some(FloorRestriction {
         action: PermissionAction::Ask,
         max_scope: MaxApprovalScope::Never,
-        reason: format!(
-            "{how}, which needs the user each time, whatever the mode, rules and approvals say"
-        ),
+        reason: format!("{how}, which needs your approval each time"),
     })
 }

@@ -19,7 +19,7 @@ pub fn first_clause(text: &str) -> &str {
         .collect();
     cuts.sort_unstable();
     let heads = cuts.into_iter().filter_map(|at| text.get(..at));
-    let is_outside_code = |head: &&str| head.matches('`').count() % 2 == 0;
+    let is_outside_code = |head: &&str| head.matches('`').count().is_multiple_of(2);
     let mut heads = heads.filter(is_outside_code);
     heads.find(|head| head.len() >= MIN_BYTES).unwrap_or(text)
 }

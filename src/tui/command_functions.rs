@@ -93,7 +93,7 @@ impl CommandTarget for Screen {
             return self.show_plan_line(line, mark);
         }
         let text = self.documents.plan.text.as_deref().unwrap_or_default();
-        let open = state.map(|state| finding_location::locate_open_findings(state, text));
+        let open = state.map(|state| finding_location::locate_remaining_findings(state, text));
         let mut open = open.into_iter().flatten();
         match (
             self.tabs.view.focused(),

@@ -10,15 +10,20 @@ use crate::domain::run::RunState;
 /// The shortest quotation that is searched for, in characters.
 const MIN_QUOTE_CHARS: usize = 3;
 
-/// Returns the open findings, each with its line of the text, from 0; `None` if the line is unclear.
-pub fn locate_open_findings<'a>(
+/// Returns the open and the residual findings, each with its line of the text, from 0; `None` if the line is unclear.
+pub fn locate_remaining_findings<'a>(
     state: &'a RunState,
     text: &str,
 ) -> Vec<(&'a Finding, Option<usize>)> {
     let lines: Vec<&str> = text.lines().collect();
     let findings = state.findings.all().iter();
     findings
-        .filter(|finding| finding.status == FindingStatus::Open)
+        .filter(|finding| {
+            matches!(
+                finding.status,
+                FindingStatus::Open | FindingStatus::Residual
+            )
+        })
         .map(|finding| (finding, locate_finding(finding, &lines)))
         .collect()
 }

@@ -540,7 +540,7 @@ impl Screen {
         let mut text = DEMO_TEXT.to_owned();
         // In linear mode, the introduction says how to answer.
         if self.keymap().has_keys() {
-            let help = self.keymap().key_label("help", ComposerFocus::Unfocused);
+            let help = self.keymap().key_label("help", ComposerFocus::Focused);
             text += &format!(" Enter takes the marked answer, {help} lists keys.");
         }
         self.tabs.chat.transcript.push_notice(&text);

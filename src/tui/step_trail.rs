@@ -8,7 +8,6 @@ use super::theme;
 use crate::domain::plan_execution::StepStage;
 use crate::domain::question::CommitTarget;
 use crate::domain::run::RunState;
-use crate::domain::turn::Role;
 
 /// The current step, and the stage that it has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +69,7 @@ impl StepTrail {
                 .copied()
                 .unwrap_or_default(),
         };
-        (format!("● {name}"), theme::role_style(Role::Planner))
+        (format!("● {name}"), theme::RUNNING)
     }
 }
 

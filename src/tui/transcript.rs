@@ -207,7 +207,7 @@ impl ChatTranscript {
             Event::TaskPatched { session, patch } => self.add_task_patch(session, patch),
             Event::TodosWritten { session, todos } => self.add_todo_list(session, todos),
             Event::TestsRan { receipt, .. } => {
-                self.append_step_check(event, receipt.describe_with_origin());
+                self.append_step_check(event, receipt.describe());
             }
             Event::StepProved { proof, .. } => self.append_step_check(event, proof.summary()),
             // The subject of the commit repeats the step's heading.

@@ -34,7 +34,8 @@ impl TestBaseline {
             TestOutcome::Passed | TestOutcome::Failed
         );
         let cost = self.proof_cost.filter(|cost| has_run && cost.n_steps > 0)?;
-        Some(cost.describe(self.receipt.duration_ms))
+        let run_ms = self.receipt.duration_ms;
+        cost.is_worth_telling(run_ms).then(|| cost.describe(run_ms))
     }
 
     /// Describes the result and its consequence in one line. Where steps are proven the user decides about failures.
@@ -64,7 +65,7 @@ impl TestBaseline {
     /// Describes the result, with the names of the failing tests.
     pub fn describe_failures(&self) -> String {
         let receipt = &self.receipt;
-        let result = receipt.describe_with_origin();
+        let result = receipt.describe();
         if receipt.failed_tests.is_empty() {
             result
         } else {

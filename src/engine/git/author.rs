@@ -29,7 +29,7 @@ pub struct MissingIdentity {
 impl MissingIdentity {
     /// Suggests what the user can do about it.
     pub fn hint(&self) -> &'static str {
-        "run: git config --global user.name \"Your Name\" && git config --global user.email you@example.com"
+        "run `git config --global user.name \"Your Name\" && git config --global user.email you@example.com`"
     }
 }
 

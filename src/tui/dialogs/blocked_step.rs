@@ -14,7 +14,7 @@ pub(super) fn build_dialog(
     check: Option<&EvidenceCheck>,
     n_changed: usize,
 ) -> ChoiceDialog {
-    let title = format!("Agent says step {step} is blocked");
+    let title = format!("The agent says step {step} is blocked");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(said, theme::BAD);
     if let Some(check) = check {
         sheet = match check.describe() {
@@ -32,9 +32,9 @@ pub(super) fn build_dialog(
             "Try the step again",
             answer_question(id, QuestionAnswer::Retry),
         )
-        .with_choice('m', "Amend the step …", amend_choice())
+        .with_choice('m', "Amend the step…", amend_choice())
         .with_choice('l', "Plan the step again …", command_choice("replan", step))
-        .with_choice('w', "Skip the step …", command_choice("skip", step))
+        .with_choice('w', "Skip the step…", command_choice("skip", step))
         .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -57,7 +57,7 @@ fn reviewer_column(finding: &Finding) -> DialogColumn {
     let said = [
         ("Scenario", details.scenario.as_str(), None),
         ("Evidence", &details.evidence, record.evidence.as_ref()),
-        ("To settle", &details.resolution, None),
+        ("Suggests", &details.resolution, None),
         ("Insists", &record.last_word, None),
         (
             "New evidence",

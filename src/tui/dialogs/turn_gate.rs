@@ -5,10 +5,11 @@ use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
-use crate::text::pluralize;
+use crate::text::{first_clause, pluralize};
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogWeight, EmptyComposerEnter};
+use crate::tui::markdown::to_plain_line;
 use crate::tui::prompt_preview::PromptPreview;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
@@ -30,6 +31,9 @@ pub(super) fn build_dialog(
     let title = describe_send(&order.purpose);
     let mut sheet =
         ChoiceDialog::new(question_dialog_id(id), &title).with_weight(DialogWeight::Routine);
+    if let Some(step) = step_title(&order.purpose, state) {
+        sheet = sheet.with_subject(&step);
+    }
     if let Some(again) = &order.again {
         sheet = sheet.with_text(&describe_retry_reason(again), theme::BAD);
     }
@@ -151,6 +155,16 @@ fn describe_send(purpose: &TurnPurpose) -> String {
         }
         TurnPurpose::Summary => "Ask the planner for a summary?".to_owned(),
     }
+}
+
+/// Returns the title of the step that a turn is about.
+fn step_title(purpose: &TurnPurpose, state: &RunState) -> Option<String> {
+    let (TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. }) = purpose else {
+        return None;
+    };
+    let mut steps = state.plan.iter().flat_map(|file| &file.plan.steps);
+    let step = steps.find(|step| step.n == *n)?;
+    Some(to_plain_line(first_clause(&step.text)))
 }
 
 fn describe_retry_reason(again: &TurnRetryReason) -> String {

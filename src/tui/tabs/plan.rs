@@ -187,11 +187,13 @@ fn lay_out_comparison(
 /// How many messages of a thread are shown below its line.
 const MAX_SHOWN_MESSAGES: usize = 3;
 
-/// A remark below a line: an open finding, or a message of a thread.
+/// A remark below a line: an open or a residual finding, or a message of a thread.
 #[derive(Debug, Hash)]
 struct LineRemark {
     mark: ScrollTarget,
-    style: Style,
+    /// The number and the severity, or who writes.
+    label: String,
+    label_style: Style,
     text: String,
     /// Where it comes from, shown dimmed.
     origin: String,
@@ -201,6 +203,15 @@ struct LineRemark {
 }
 
 impl LineRemark {
+    /// Returns the style of the text: only the label has a colour, and what is resolved has none.
+    fn text_style(&self) -> Style {
+        if self.label_style == theme::QUIET {
+            theme::QUIET
+        } else {
+            theme::PLAIN
+        }
+    }
+
     /// Returns whether it refers to no line of the body, which starts after `n_before` lines of front
     /// matter.
     fn is_without_line(&self, n_before: usize) -> bool {
@@ -241,7 +252,7 @@ fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
         return Vec::new();
     };
     let lines: Vec<&str> = text.lines().collect();
-    let findings = finding_location::locate_open_findings(state, text)
+    let findings = finding_location::locate_remaining_findings(state, text)
         .into_iter()
         .map(|(finding, line)| finding_remark(finding, line));
     let threads = state.threads.all().iter();
@@ -254,10 +265,16 @@ fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
 fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
     let remark = &finding.remark;
     let text = to_plain_line(&remark.text);
+    let sign = if finding.is_open() {
+        "●"
+    } else {
+        finding.status_symbol()
+    };
     LineRemark {
         mark: ScrollTarget::Finding(remark.n),
-        style: theme::severity_style(remark.severity),
-        text: format!("○ {} [{}] {text}", remark.n, remark.severity.as_str()),
+        label: format!("{sign} {} {}  ", remark.n, remark.severity.as_str()),
+        label_style: theme::severity_style(remark.severity),
+        text,
         origin: String::new(),
         line,
         blocks: remark.severity == FindingSeverity::Blocking,
@@ -286,12 +303,13 @@ fn thread_remarks(thread: &PlanThread, lines: &[&str]) -> Vec<LineRemark> {
         };
         remarks.push(LineRemark {
             mark: ScrollTarget::Note(thread.n),
-            style: if thread.is_resolved {
+            label: format!("{lead} {name}: "),
+            label_style: if thread.is_resolved {
                 theme::QUIET
             } else {
                 style
             },
-            text: format!("{lead} {name}: {}", to_one_line(text)),
+            text: to_one_line(text),
             origin: String::new(),
             line,
             blocks: false,
@@ -426,7 +444,7 @@ fn plan_parts(
             .extend(add_gutter(lines, picked.at == Some(at)));
         for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
             part.has_remarks = true;
-            add_remark(&mut part.layout, remark, columns, "    ");
+            add_remark(&mut part.layout, remark, columns, "     ");
         }
         if picked.at == Some(at) && !picked.actions.is_empty() {
             let spans = picked.actions.iter();
@@ -501,7 +519,8 @@ fn add_remark(laid: &mut ScrollContent, remark: &LineRemark, columns: usize, lea
     laid.targets.entry(remark.mark).or_insert(at);
     let spans = [
         Span::raw(lead.to_owned()),
-        Span::styled(remark.text.as_str(), remark.style),
+        Span::styled(remark.label.as_str(), remark.label_style),
+        Span::styled(remark.text.as_str(), remark.text_style()),
         Span::styled(remark.origin.as_str(), theme::QUIET),
     ];
     let lines = wrap_spans(&spans, columns, lead.len() + 2);

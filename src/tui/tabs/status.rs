@@ -211,9 +211,10 @@ fn review_rows(state: &RunState) -> Vec<StatusRow> {
 fn run_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<StatusRow> {
     let clock = about.clock;
     let access = format!("{}: {}", state.mode.label(), state.mode.describe());
+    let turns = format!("{}: {}", state.gate.label(), state.gate.describe());
     let mut rows = vec![
         plain_row("Stage", state.phase.label()),
-        plain_row("Turns", state.gate.label()),
+        plain_row("Turns", &turns),
         plain_row("Access", &access),
     ];
     if let Some(running) = &state.running {

@@ -66,8 +66,10 @@ impl StageDivider {
         let end = Some(end).filter(|end| room >= least + spans_width(end));
         let end = end.unwrap_or_default();
         let room = room.saturating_sub(spans_width(&end));
-        let name = truncate_to_columns(&name, room);
-        let title = truncate_to_columns(title, room.saturating_sub(text_width(&name)));
+        // A blank before the stages, which begin with another one.
+        let text_room = room.saturating_sub(1);
+        let name = truncate_to_columns(&name, text_room);
+        let title = truncate_to_columns(title, text_room.saturating_sub(text_width(&name)));
         let gap = room.saturating_sub(text_width(&name) + text_width(&title));
         let mut spans = vec![
             Span::raw(CARD_LEAD),

@@ -120,7 +120,7 @@ async fn probe_adapter(
                 welcome.missing.push(MissingRequirement {
                     problem: format!("You are not logged in to {}", adapter.name),
                     remedy: format!(
-                        "Run `{login}`. Not needed if its configuration has a provider of your own."
+                        "Run `{login}`. Not needed if you configured your own provider."
                     ),
                     severity: RequirementSeverity::Degrading,
                 });

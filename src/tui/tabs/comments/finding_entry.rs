@@ -82,11 +82,14 @@ fn detail_fields(finding: &Finding) -> Vec<(&'static str, String, Style)> {
         ("Place", &details.place),
         ("Scenario", &details.scenario),
         ("Evidence", &details.evidence),
-        ("To settle", &details.resolution),
+        ("Suggests", &details.resolution),
     ];
     let mut fields = Vec::new();
+    let place = finding.record.block.as_ref().map(ToString::to_string);
     for (label, text) in given {
-        if !text.trim().is_empty() {
+        // The line below the title says the place.
+        let is_said = label == "Place" && place.as_deref() == Some(text.trim());
+        if !text.trim().is_empty() && !is_said {
             fields.push((label, to_one_line(text), theme::PLAIN));
         }
         if label == "Evidence"
