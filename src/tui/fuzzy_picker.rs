@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::text_wrap::{draw_line, text_width, truncate_to_columns};
-use super::theme::{self, Surface};
+use super::theme;
 
 /// What the letters are matched against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,16 +126,19 @@ fn row_line(row: &PickerRow, is_chosen: bool, columns: usize, names: usize) -> L
     spans.extend(matched_spans(&name, &row.matched_chars, style));
     spans.push(Span::raw(" ".repeat(gap)));
     spans.push(Span::styled(truncate_to_columns(about, room), theme::QUIET));
-    Line::from(spans).style(chosen_ground(is_chosen))
+    list_line(spans, is_chosen)
 }
 
-/// Returns the ground of a whole row: that of the chosen one differs.
-pub fn chosen_ground(is_chosen: bool) -> Style {
-    if is_chosen {
-        Surface::Picked.style()
-    } else {
-        theme::PLAIN
+/// Returns a row of a list. The chosen one is filled as a button is, and its words have one colour.
+pub fn list_line(spans: Vec<Span<'static>>, is_chosen: bool) -> Line<'static> {
+    if !is_chosen {
+        return Line::from(spans);
     }
+    let spans = spans.into_iter().map(|span| {
+        let kept = Style::new().add_modifier(span.style.add_modifier);
+        Span::styled(span.content, kept)
+    });
+    Line::from_iter(spans).style(theme::CHOSEN)
 }
 
 /// Returns a name with its matched characters underlined.

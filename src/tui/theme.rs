@@ -31,6 +31,8 @@ pub const RUNNING: Style = Style::new()
     .add_modifier(Modifier::BOLD);
 /// For a selected entry.
 pub const PICKED: Style = Surface::Picked.style().add_modifier(Modifier::BOLD);
+/// For the chosen row of a list: filled, as the chosen button of a panel.
+pub const CHOSEN: Style = KEY.add_modifier(Modifier::REVERSED);
 /// For the current search match.
 pub const CURRENT_MATCH: Style =
     Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));

@@ -134,6 +134,17 @@ impl CommandPalette {
             places.extend(line.entry().map(|at| (place, at)));
             draw_line(frame, &self.list_line(line, &entries, &grid, place), place);
         }
+        let n_below = places.last().map_or(0, |(_, at)| entries.len() - at - 1);
+        if n_below > 0 && grid.has_about {
+            // In the blank row above the description.
+            let row = Rect {
+                y: rest.bottom(),
+                height: 1,
+                ..rest
+            };
+            let text = Line::styled(format!("↓ {n_below} more"), theme::QUIET);
+            draw_line(frame, &text, grid.text_area(row));
+        }
         (grid.area, places)
     }
 
@@ -188,7 +199,7 @@ impl CommandPalette {
                 spans
             }
         };
-        Line::from(spans).style(fuzzy_picker::chosen_ground(is_chosen))
+        fuzzy_picker::list_line(spans, is_chosen)
     }
 
     /// Returns the words at the left; the slash command and the key at the right, or only one of them in a narrow window.

@@ -328,9 +328,14 @@ fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_t
     let headings = |rows: &[String]| -> Vec<String> {
         let is_one = |row: &&String| row.starts_with("   ") && !row.trim().contains("  ");
         let found = rows.iter().skip(4).filter(is_one);
-        found.map(|row| row.trim().to_owned()).collect()
+        let found = found.map(|row| row.trim().to_owned());
+        found.filter(|row| !row.starts_with('↓')).collect()
     };
     assert_eq!(headings(&rows), ["Now", "View"], "{rows:#?}");
+    assert!(
+        rows.iter().any(|row| row.contains("   ↓ 47 more")),
+        "{rows:#?}"
+    );
     assert!(rows[5].starts_with(" ▸ Interrupt the turn"), "{rows:#?}");
     let at = |rows: &[String], text: &str| rows.iter().position(|row| row.contains(text));
     // What the tab is used for comes first in its group.
