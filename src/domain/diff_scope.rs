@@ -37,7 +37,7 @@ impl DiffScope {
     /// Describes it for the user.
     pub fn describe(self) -> String {
         match self {
-            Self::All => "all changes of this run".to_owned(),
+            Self::All => "all changes in this run".to_owned(),
             Self::Step(n) => format!("step {n}"),
             Self::Plan => "the plan, its last version against the one before".to_owned(),
         }

@@ -79,7 +79,7 @@ impl Gate {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Manual => "each turn waits for you",
-            Self::Auto => "turns follow each other",
+            Self::Auto => "each turn starts by itself",
         }
     }
 }

@@ -7,20 +7,22 @@ pub fn capitalize(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// Returns the beginning of a text that can stand for it as a title: up to the first `;`, `:`, `(` or sentence's end outside
-/// of code; the whole text where that leaves too few letters.
+/// Returns the beginning of a text that can be its title: up to the first `;`, `:`, `(` or sentence's end outside of code and
+/// bold text; the whole text where that leaves less than 12 bytes.
 pub fn first_clause(text: &str) -> &str {
     const MIN_BYTES: usize = 12;
     const ENDS: [&str; 4] = ["; ", ": ", " (", ". "];
-    let mut cuts: Vec<usize> = ENDS
-        .iter()
-        .flat_map(|end| text.match_indices(end))
-        .map(|(at, _)| at)
-        .collect();
+    let ends = ENDS.iter().flat_map(|end| text.match_indices(end));
+    // After `e.g. ` a sentence goes on.
+    let ends_there = |(at, end): &(usize, &str)| {
+        let rest = text.get(at + end.len()..).unwrap_or_default();
+        *end != ". " || !rest.starts_with(char::is_lowercase)
+    };
+    let mut cuts: Vec<usize> = ends.filter(ends_there).map(|(at, _)| at).collect();
     cuts.sort_unstable();
     let heads = cuts.into_iter().filter_map(|at| text.get(..at));
-    let is_outside_code = |head: &&str| head.matches('`').count().is_multiple_of(2);
-    let mut heads = heads.filter(is_outside_code);
+    let is_outside = |head: &&str, mark: &str| head.matches(mark).count().is_multiple_of(2);
+    let mut heads = heads.filter(|head| is_outside(head, "`") && is_outside(head, "**"));
     heads.find(|head| head.len() >= MIN_BYTES).unwrap_or(text)
 }
 
@@ -52,6 +54,14 @@ mod tests {
             (
                 "Write `a: b; c` into the file. Then test",
                 "Write `a: b; c` into the file",
+            ),
+            (
+                "Handle all errors, e.g. timeouts. Then log",
+                "Handle all errors, e.g. timeouts",
+            ),
+            (
+                "Write **a long name: b** there; done",
+                "Write **a long name: b** there",
             ),
             ("Count words", "Count words"),
             ("", ""),

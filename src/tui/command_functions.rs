@@ -93,8 +93,8 @@ impl CommandTarget for Screen {
             return self.show_plan_line(line, mark);
         }
         let text = self.documents.plan.text.as_deref().unwrap_or_default();
-        let open = state.map(|state| finding_location::locate_remaining_findings(state, text));
-        let mut open = open.into_iter().flatten();
+        let remaining = state.map(|state| finding_location::locate_remaining_findings(state, text));
+        let mut remaining = remaining.into_iter().flatten();
         match (
             self.tabs.view.focused(),
             self.tabs.comments.selection.selected_finding(),
@@ -102,12 +102,12 @@ impl CommandTarget for Screen {
         ) {
             (TabKind::Comments, Some(n), _) => {
                 let of_finding = |(finding, _): &(&Finding, _)| finding.remark.n == n;
-                let line = open.find(of_finding).and_then(|(_, line)| line);
+                let line = remaining.find(of_finding).and_then(|(_, line)| line);
                 self.show_plan_line(line, ScrollTarget::Finding(n))
             }
             (TabKind::Comments, None, _) => self.explain_pointing("a finding"),
             (TabKind::Plan, _, Some(line)) => {
-                let of_line = open.find(|(_, at)| *at == Some(line));
+                let of_line = remaining.find(|(_, at)| *at == Some(line));
                 let finding = of_line.map(|(finding, _)| ScrollTarget::Finding(finding.remark.n));
                 let context = self.settings.tab_context(&self.documents, state);
                 let place = self.tabs.plan.noted_place(&context);

@@ -493,6 +493,8 @@ impl Screen {
         if is_writing && self.composer.assist.has_completion() {
             let theme = &self.settings.theme;
             self.hit_areas.completion = self.composer.draw_completion(frame, area, theme);
+            // They may be covered now.
+            self.hit_areas.runs.clear();
         }
         toast
     }

@@ -46,7 +46,7 @@ impl Screen {
     }
 
     /// Returns the line below the text: who gets it with CLI and model, the mode and the gate; before a run the keys,
-    /// unless they stand below the composer.
+    /// unless those are below the composer.
     pub(super) fn mode_line(&self, state: Option<&RunState>, columns: usize) -> Line<'static> {
         let words = match state {
             Some(state) => self.mode_words(state, columns),
@@ -90,12 +90,16 @@ impl Screen {
                     .other_refiner(None)
                     .map(|_| ScreenCommand::ChooseRefiner(None)),
             },
-            ModeWord::text(format!("  {}   ", to_one_line(cli)), theme::QUIET),
-            ModeWord {
-                span: Span::styled(next.mode.label(), header::mode_style(next.mode)),
-                command: None,
-            },
+            ModeWord::text("  ", theme::PLAIN),
         ];
+        if !cli.is_empty() {
+            words.push(ModeWord::text(to_one_line(cli), theme::QUIET));
+            words.push(ModeWord::text("   ", theme::PLAIN));
+        }
+        words.push(ModeWord::text(
+            next.mode.label(),
+            header::mode_style(next.mode),
+        ));
         let gate = next.gate.label();
         let used: usize = words.iter().map(|word| word.span.width()).sum();
         let gap = columns.saturating_sub(used + text_width(gate));

@@ -105,7 +105,10 @@ impl SummaryContext<'_> {
                 summary_key(key("write"), "New goal", "new goal")
             },
             summary_key(key("export"), "Export a report", "report"),
-            summary_key(key("quit"), "Quit", "quit"),
+            RunSummaryKey {
+                is_optional: true,
+                ..summary_key(key("quit"), "Quit", "quit")
+            },
         ]);
         keys
     }
@@ -294,6 +297,7 @@ fn summary_key(name: String, does: &'static str, in_short: &'static str) -> RunS
         name,
         label: does,
         short_label: in_short,
+        is_optional: false,
     }
 }
 

@@ -98,7 +98,7 @@ impl Screen {
         };
         self.tabs.view.side_area = None;
         self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area);
-        self.drop_what_is_beside(frame.area().width, sidebar.is_some(), state);
+        self.update_chat_context(frame.area().width, sidebar.is_some(), state);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
@@ -147,7 +147,7 @@ impl Screen {
     }
 
     /// Tells the chat what its headings of steps show, and what it need not repeat.
-    fn drop_what_is_beside(&mut self, columns: u16, has_sidebar: bool, state: Option<&RunState>) {
+    fn update_chat_context(&mut self, columns: u16, has_sidebar: bool, state: Option<&RunState>) {
         let beside = self.tabs.tab_beside(columns, &self.documents, state);
         let are_steps_beside = has_sidebar || beside == Some(TabKind::Plan);
         let transcript = &mut self.tabs.chat.transcript;

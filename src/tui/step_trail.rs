@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use ratatui::style::Style;
 
 use super::theme;
+use crate::domain::phase::Phase;
 use crate::domain::plan_execution::StepStage;
 use crate::domain::question::CommitTarget;
 use crate::domain::run::RunState;
@@ -14,6 +15,10 @@ use crate::domain::run::RunState;
 pub struct StepTrail {
     pub step: u32,
     pub stage: StepStage,
+    /// The first step after it that has not ended.
+    pub next_step: Option<u32>,
+    /// How many more there are after that.
+    pub n_later: usize,
     /// Whether the run proves its steps, so that there is a stage for it.
     proves_steps: bool,
     /// Whether the run commits its steps.
@@ -23,11 +28,17 @@ pub struct StepTrail {
 impl StepTrail {
     /// Returns that of a run's current step; `None` while no step is being executed.
     pub fn of_run(state: &RunState) -> Option<Self> {
-        let execution = state.execution.as_ref()?;
+        let execution = state.execution.as_ref();
+        let execution = execution.filter(|_| state.phase == Phase::Execute)?;
         let current = execution.current.as_ref()?;
+        let steps = state.plan.iter().flat_map(|file| &file.plan.steps);
+        let has_ended = |n: u32| execution.done.iter().any(|record| record.n == n);
+        let mut later = steps.filter(|step| step.n > current.n && !has_ended(step.n));
         Some(Self {
             step: current.n,
             stage: current.stage,
+            next_step: later.next().map(|step| step.n),
+            n_later: later.count(),
             proves_steps: state.settings.proves_steps,
             commits_steps: !matches!(execution.commits, CommitTarget::Off { .. }),
         })

@@ -155,6 +155,7 @@ impl ChatTranscript {
         if let Event::RunCreated(_) = event {
             // A new log starts: blocks of the previous one cannot be loaded again.
             self.detach_run_summary();
+            self.last_review = None;
             self.blocks.iter_mut().for_each(|block| block.seq = 0);
             self.earlier = TranscriptScrollback::from_start();
         }

@@ -35,7 +35,8 @@ impl TestBaseline {
         );
         let cost = self.proof_cost.filter(|cost| has_run && cost.n_steps > 0)?;
         let run_ms = self.receipt.duration_ms;
-        cost.is_worth_telling(run_ms).then(|| cost.describe(run_ms))
+        cost.exceeds_notice_threshold(run_ms)
+            .then(|| cost.describe(run_ms))
     }
 
     /// Describes the result and its consequence in one line. Where steps are proven the user decides about failures.

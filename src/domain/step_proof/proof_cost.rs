@@ -7,7 +7,7 @@ use crate::domain::plan::proof_lines::ProofClaim;
 use crate::text::pluralize;
 
 /// What takes less time is not worth a line.
-const MIN_TOLD_MS: u64 = 30_000;
+const MIN_NOTICE_MS: u64 = 30_000;
 
 /// How often the tests will run to prove the steps that are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +41,8 @@ impl ProofCost {
     }
 
     /// Returns whether all runs take so long that the user should know, where one takes so many milliseconds.
-    pub fn is_worth_telling(self, run_ms: u64) -> bool {
-        run_ms.saturating_mul(u64::from(self.n_runs)) >= MIN_TOLD_MS
+    pub fn exceeds_notice_threshold(self, run_ms: u64) -> bool {
+        run_ms.saturating_mul(u64::from(self.n_runs)) >= MIN_NOTICE_MS
     }
 
     /// Describes the cost, where one run takes so many milliseconds.
@@ -86,7 +86,12 @@ mod tests {
             10,
             "The tests took less than 1 s. Proving 1 step runs them about 1 time, about 1 s",
         );
+    }
+
+    #[test]
+    fn half_a_minute_of_test_runs_is_worth_a_line() {
         let three_runs = ProofCost::estimate(&[ProofClaim::Command("make".to_owned())]);
-        assert!(three_runs.is_worth_telling(10_000) && !three_runs.is_worth_telling(9_999));
+        assert!(three_runs.exceeds_notice_threshold(10_000));
+        assert!(!three_runs.exceeds_notice_threshold(9_999));
     }
 }

@@ -46,11 +46,24 @@ impl ChoiceDialog {
         self.lay_out_body(columns, usize::MAX, BodyForm::FullText)
     }
 
+    /// Lays out the body with blank rows if it fits with them, else without.
+    pub(super) fn whole_body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+        let airy = self.lay_out_body(columns, rows, BodyForm::Airy);
+        if airy.len() <= rows {
+            airy
+        } else {
+            self.lay_out_body(columns, rows, BodyForm::Dense)
+        }
+    }
+
+    /// Lays out the body for so many rows; what does not fit is cut where that costs least.
     pub(super) fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
-        let forms = [BodyForm::Airy, BodyForm::Dense].into_iter();
-        let mut forms = forms.map(|form| self.lay_out_body(columns, rows, form));
-        let fitting = forms.find(|lines| lines.len() <= rows);
-        fitting.unwrap_or_else(|| self.lay_out_body(columns, rows, BodyForm::Cut))
+        let whole = self.whole_body_lines(columns, rows);
+        if whole.len() <= rows {
+            whole
+        } else {
+            self.lay_out_body(columns, rows, BodyForm::Cut)
+        }
     }
 
     /// Returns whether the whole body fits into these rows.
@@ -82,8 +95,9 @@ impl ChoiceDialog {
             has_one_row: form == BodyForm::Cut && is_cut_first(line),
             ..BodyText::of_line(line)
         });
-        let what: Vec<BodyText<'_>> = what.collect();
+        let mut what: Vec<BodyText<'_>> = what.collect();
         let mut lines = body_text_lines(&why, columns, rows);
+        uncut_texts(&mut what, columns, rows.saturating_sub(lines.len()));
         let mut what = body_text_lines(&what, columns, rows);
         if let Some(edit) = &self.edit {
             let n_other = what.len() + lines.len().min(rows / 3);
@@ -174,9 +188,36 @@ fn is_unchanged_step(line: &DialogLine) -> bool {
     line.tabs.contains(&TabKind::Plan) && line.style == theme::PLAIN
 }
 
-/// Returns whether a line is cut before others are left out: each step should be there, and each term.
+/// Returns whether a line is cut before others are left out: each step should be there, and each term. What warns is never
+/// cut, and neither is the command that would run.
 fn is_cut_first(line: &DialogLine) -> bool {
-    is_unchanged_step(line) || matches!(line.kind, DialogLineKind::Field(_))
+    const COMMAND_LABEL: &str = "Tests ";
+    let is_term = matches!(line.kind, DialogLineKind::Field(_))
+        && line.style == theme::PLAIN
+        && !line.text.starts_with(COMMAND_LABEL);
+    is_term || is_unchanged_step(line)
+}
+
+/// Shows texts whole that would be cut after one row, the first ones first, as long as all fit into these rows.
+fn uncut_texts(texts: &mut [BodyText<'_>], columns: usize, rows: usize) {
+    let n_rows = |text: &BodyText<'_>| {
+        body_text_lines(std::slice::from_ref(text), columns, usize::MAX).len()
+    };
+    if !texts.iter().any(|text| text.has_one_row) {
+        return;
+    }
+    let mut n_left = rows.saturating_sub(texts.iter().map(n_rows).sum());
+    for text in texts.iter_mut().filter(|text| text.has_one_row) {
+        let whole = BodyText {
+            has_one_row: false,
+            ..*text
+        };
+        let n_more = n_rows(&whole).saturating_sub(1);
+        if n_more <= n_left {
+            n_left -= n_more;
+            *text = whole;
+        }
+    }
 }
 
 /// A line of the body.

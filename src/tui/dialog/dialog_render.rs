@@ -21,6 +21,12 @@ const MAX_ROWS: usize = 500;
 /// Shown instead of Enter's action while the dialog takes no keys yet.
 const NOT_READY_TEXT: &str = "Wait a moment, so that you can read it";
 
+/// Says which key shows what is missing.
+fn whole_text_hint(view: &str, columns: usize) -> Line<'static> {
+    let more = truncate_to_columns(&format!("… {view} shows all of it"), columns);
+    Line::from(clickable_keys::hint_spans(&more, theme::QUIET))
+}
+
 impl ChoiceDialog {
     /// Returns how many rows the dialog would like to have.
     pub fn preferred_rows(&self, columns: usize) -> usize {
@@ -32,7 +38,7 @@ impl ChoiceDialog {
         let columns = Self::text_columns(columns);
         let n_other = self.choice_rows(columns).len() + 2;
         let n_body = rows.saturating_sub(n_other);
-        let body = self.body_lines(columns, n_body);
+        let body = self.whole_body_lines(columns, n_body);
         let gap = usize::from(!body.is_empty() && self.has_gap());
         (body.len() + gap).min(n_body) + n_other
     }
@@ -69,12 +75,14 @@ impl ChoiceDialog {
         let n_choices = choice_rows.len().min(rows - self.least_body_rows(rows));
         let n_body = rows - n_choices;
         let mut body = self.body_lines(columns, n_body);
-        // A reason that is shortened makes the rest fit, but something is missing.
-        let is_shortened = body.len() == n_body
+        // A line that is cut, or a reason that is shortened, makes the rest fit, but something is missing.
+        let is_shortened = body.len() <= n_body
             && n_body > 0
             && self.side_by_side.is_none()
             && !self.fits_into(columns, n_body);
-        if is_shortened {
+        if is_shortened && body.len() < n_body {
+            body.push(whole_text_hint(view, columns));
+        } else if is_shortened {
             if n_body > 1 {
                 body = self.body_lines(columns, n_body - 1);
             }
@@ -91,9 +99,8 @@ impl ChoiceDialog {
                     }
                 }
                 _ => {
-                    let more = truncate_to_columns(&format!("… {view} shows all of it"), columns);
                     body.truncate(n_body - 1);
-                    body.push(Line::from(clickable_keys::hint_spans(&more, theme::QUIET)));
+                    body.push(whole_text_hint(view, columns));
                 }
             }
         }

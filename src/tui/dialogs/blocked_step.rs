@@ -33,7 +33,7 @@ pub(super) fn build_dialog(
             answer_question(id, QuestionAnswer::Retry),
         )
         .with_choice('m', "Amend the step…", amend_choice())
-        .with_choice('l', "Plan the step again …", command_choice("replan", step))
+        .with_choice('l', "Plan the step again…", command_choice("replan", step))
         .with_choice('w', "Skip the step…", command_choice("skip", step))
         .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())

@@ -26,8 +26,8 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
             "Let the agent supply what is missing",
             answer_question(id, QuestionAnswer::Retry),
         )
-        .with_choice('w', "Waive the proof, with a reason …", waive_choice())
-        .with_choice('l', "Plan the step again …", command_choice("replan", step))
+        .with_choice('w', "Waive the proof, with a reason…", waive_choice())
+        .with_choice('l', "Plan the step again…", command_choice("replan", step))
         .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

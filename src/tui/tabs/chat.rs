@@ -257,7 +257,8 @@ const MIN_NEXT_STEP_ROWS: u16 = 14;
 /// Longer lines are hard to read.
 const MAX_TEXT_COLUMNS: u16 = 120;
 
-/// Draws a row behind the bar of its speaker. What the user said and the current step's heading stand on a ground.
+/// Draws a row behind the bar of its speaker. What the user said and the current step's heading have a ground of
+/// their own.
 fn draw_row(frame: &mut Frame, row: &TranscriptRow, place: Rect, lead: u16) {
     let (bar, style) = match row.speaker {
         Some(BlockAuthor::Agent(role)) => ("▎", theme::role_style(role)),

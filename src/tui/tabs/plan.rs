@@ -203,7 +203,7 @@ struct LineRemark {
 }
 
 impl LineRemark {
-    /// Returns the style of the text: only the label has a colour, and what is resolved has none.
+    /// Returns the style of the text: only the label has a colour, and what is not open has none.
     fn text_style(&self) -> Style {
         if self.label_style == theme::QUIET {
             theme::QUIET
@@ -273,11 +273,15 @@ fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
     LineRemark {
         mark: ScrollTarget::Finding(remark.n),
         label: format!("{sign} {} {}  ", remark.n, remark.severity.as_str()),
-        label_style: theme::severity_style(remark.severity),
+        label_style: if finding.is_open() {
+            theme::severity_style(remark.severity)
+        } else {
+            theme::QUIET
+        },
         text,
         origin: String::new(),
         line,
-        blocks: remark.severity == FindingSeverity::Blocking,
+        blocks: finding.is_open() && remark.severity == FindingSeverity::Blocking,
     }
 }
 

@@ -308,7 +308,7 @@ fn session_rows(
         let text = "The CLI lost the session once. It continued with a recovery prompt";
         rows.push(StatusRow::new("Degraded", text, theme::BAD));
     }
-    // It is long and does not change, so it comes last.
+    // The text about the sandbox is long and does not change, so it comes last.
     let sandboxes = about.sandboxes.iter();
     for sandbox in sandboxes.filter(|sandbox| sandbox.adapter == session.adapter) {
         rows.push(plain_row("Sandbox", &sandbox.by_kernel));

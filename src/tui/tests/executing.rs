@@ -263,13 +263,17 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
     check("plan_approval", &mut screen, Some(&state));
     // In a low window each term and each step keeps a row.
     press(&mut screen, Some(&state), &["1"]);
-    let low = drawn(&mut screen, (40, 26), Some(&state));
+    let low = drawn(&mut screen, (40, 30), Some(&state));
     for start in ["Branch  ", "Tests   ", "Access  ", "1. ", "2. ", "3. "] {
         assert_eq!(
             low.matches(&format!("▌ {start}")).count(),
             1,
             "{start}\n{low}"
         );
+    }
+    // The command is whole, and a row says that something is missing.
+    for text in ["pytest after each step", "detected in", "shows all of it"] {
+        assert!(low.contains(text), "{text}\n{low}");
     }
     press(&mut screen, Some(&state), &["2"]);
     // Everything that is approved can still be opened.
@@ -588,6 +592,14 @@ fn the_step_after_the_current_one_is_named_below_the_chat_unless_steps_stand_bes
     assert_eq!(row(&mut screen, (120, 40), &state), None);
     press(&mut screen, Some(&state), &["<end>"]);
     assert!(row(&mut screen, (120, 40), &state).is_some());
+    // A run that is over has no current step and no next one.
+    state.phase = Phase::Cancelled;
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        !seen.contains("○ Step ") && !seen.contains("◐ Step "),
+        "{seen}"
+    );
+    state.phase = Phase::Execute;
     // After the last step there is none.
     state
         .execution

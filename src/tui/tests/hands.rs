@@ -1,11 +1,11 @@
 //! Tests from keys to actions.
 
 use super::world::{
-    approving, asking, drawn, order, press, questions, running, screen, settings, state,
+    approving, asking, drawn, order, press, press_at, questions, running, screen, settings, state,
 };
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
-use crate::domain::phase::{Mode, Phase};
+use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::question::{QuestionAnswer, QuestionAsker, QuestionKind};
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::TurnPurpose;
@@ -13,7 +13,10 @@ use crate::permission::MaxApprovalScope;
 use crate::tui::command::ScreenCommand;
 use crate::tui::command_table::all_rows;
 use crate::tui::keymap::ComposerFocus;
-use crate::tui::{Action, NextRunSettings, RunCompletion, Screen, ScreenSettings, dialogs};
+use crate::tui::{
+    Action, MissingRequirement, NextRunSettings, RequirementSeverity, RunCompletion, Screen,
+    ScreenSettings, WelcomeInfo, dialogs,
+};
 
 /// Presses keys on a screen without composer focus; checks the actions, or else the toast.
 fn check(state: Option<&RunState>, keys: &[&str], wanted: &str) {
@@ -936,4 +939,55 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
         r#"Event(QuestionAnswered { id: 7, answer: Texts { answers: {"Which systems are supported?": "Linux, Windows"} } })"#,
     );
     assert!(screen.dialogs.ticked_answers.is_empty());
+}
+
+#[test]
+fn before_a_run_the_box_says_who_gets_the_goal_and_suggestions_are_below_it() {
+    let mut screen = Screen::new(ScreenSettings {
+        next_run: NextRunSettings {
+            gate: Gate::Auto,
+            mode: Mode::AutoEdit,
+            ..settings().next_run
+        },
+        ..settings()
+    });
+    screen.on_welcome(WelcomeInfo {
+        missing: vec![MissingRequirement {
+            problem: "You are not logged in to codex".to_owned(),
+            remedy: "Run `codex login`.".to_owned(),
+            severity: RequirementSeverity::Degrading,
+        }],
+        ..WelcomeInfo::default()
+    });
+    let row = |seen: &str, text: &str| seen.lines().position(|row| row.contains(text));
+    let seen = drawn(&mut screen, (120, 40), None);
+    let line = seen
+        .lines()
+        .find(|row| row.contains("Planner  codex   Auto-edit"));
+    assert!(line.is_some_and(|row| row.ends_with(" Auto")), "{seen}");
+    // A run can start all the same.
+    assert!(
+        seen.contains("Ready") && !seen.contains("Not ready"),
+        "{seen}"
+    );
+    press_at(&mut screen, (120, 40), None, &["<f2>"]);
+    let seen = drawn(&mut screen, (120, 40), None);
+    assert!(seen.contains("Reviewer  claude   Auto-edit"), "{seen}");
+    press_at(&mut screen, (120, 40), None, &["/"]);
+    let seen = drawn(&mut screen, (120, 40), None);
+    let first = row(&seen, "▸ /goal").unwrap();
+    assert!(
+        row(&seen, "What should we build?").unwrap() < first,
+        "{seen}"
+    );
+    assert!(row(&seen, "▌  /").unwrap() < first, "{seen}");
+    // What needs a plan is not among the first.
+    assert!(
+        !seen.contains("/unnote") && !seen.contains("/jump"),
+        "{seen}"
+    );
+    assert!(
+        seen.lines().last().unwrap().contains("Ctrl+P commands"),
+        "{seen}"
+    );
 }

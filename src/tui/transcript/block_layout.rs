@@ -41,7 +41,7 @@ pub struct BlockLayoutOptions {
     pub is_in_fold: bool,
     /// Whether a dialog below says what failed.
     pub is_failure_below: bool,
-    /// Whether its list stands beside the chat.
+    /// Whether its list is visible beside the chat.
     pub is_list_beside: bool,
 }
 

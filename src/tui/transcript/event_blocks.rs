@@ -51,7 +51,7 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             });
             from_wording(&wording).into_iter().chain(reasons).collect()
         }
-        // The header has the title, and the goal stands above.
+        // The title is in the goal, which is right above, and in the header.
         Event::GoalConfirmed { .. } => {
             let text = BlockContent::fact(FactTone::Good, "Goal confirmed");
             vec![TranscriptBlock::new(BlockAuthor::System, text)]

@@ -138,6 +138,8 @@ pub struct RunSummaryKey {
     pub label: &'static str,
     /// The label where there is little room.
     pub short_label: &'static str,
+    /// Whether it is not worth a row of its own.
+    pub is_optional: bool,
 }
 
 impl RunSummaryCard {
@@ -398,7 +400,7 @@ fn shell_command_lines(what: &str, command: &str, columns: usize) -> Vec<Line<'s
 fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
     let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
     let mut used = 0;
-    for (n, key) in (1..).zip(keys) {
+    for key in keys {
         let does = if columns >= MIN_LONG_KEY_COLUMNS {
             format!("{}  ", key.label)
         } else {
@@ -406,9 +408,8 @@ fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
         };
         let needed = text_width(&key.name) + text_width(&does) + 4;
         if used > 0 && used + needed > columns {
-            // The last one, how to quit, is not worth a row of its own.
-            if n == keys.len() && rows.len() == 1 {
-                break;
+            if key.is_optional {
+                continue;
             }
             rows.push(Vec::new());
             used = 0;

@@ -4,6 +4,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use crate::text::first_clause;
 use crate::tui::markdown;
 use crate::tui::step_trail::StepTrail;
 use crate::tui::text_wrap::{spans_width, text_width, truncate_to_columns};
@@ -57,8 +58,7 @@ impl StageDivider {
 
     /// Renders the card of the current step, which the window draws on a ground, behind a bar in the first column.
     fn card_line(&self, trail: StepTrail, columns: usize) -> Line<'static> {
-        let text = markdown::to_plain_line(&self.text);
-        let (name, title) = text.split_once(": ").unwrap_or((&text, ""));
+        let (name, title) = self.name_and_title();
         let name = format!("◐ {name}  ");
         let room = columns.saturating_sub(CARD_LEAD.len() + CARD_END_COLUMNS);
         let end = fit_trail(trail, &format!("{name}{title}"), room);
@@ -69,7 +69,7 @@ impl StageDivider {
         // A blank before the stages, which begin with another one.
         let text_room = room.saturating_sub(1);
         let name = truncate_to_columns(&name, text_room);
-        let title = truncate_to_columns(title, text_room.saturating_sub(text_width(&name)));
+        let title = truncate_to_columns(&title, text_room.saturating_sub(text_width(&name)));
         let gap = room.saturating_sub(text_width(&name) + text_width(&title));
         let mut spans = vec![
             Span::raw(CARD_LEAD),
@@ -81,8 +81,17 @@ impl StageDivider {
         Line::from(spans)
     }
 
+    /// Returns what stands before the first colon of a step's heading, and the beginning of its text as a title.
+    fn name_and_title(&self) -> (&str, String) {
+        let (name, text) = self.text.split_once(": ").unwrap_or((&self.text, ""));
+        (name, markdown::to_plain_line(first_clause(text)))
+    }
+
     fn rule_line(&self, columns: usize) -> Line<'static> {
-        let text = markdown::to_plain_line(&self.text);
+        let text = match (self.step, self.name_and_title()) {
+            (Some(_), (name, title)) if !title.is_empty() => format!("{name}: {title}"),
+            _ => markdown::to_plain_line(&self.text),
+        };
         let end = vec![Span::styled(format!(" {}", self.time), theme::QUIET)];
         let end = Some(end).filter(|end| {
             let least = text_width(&text).min(MIN_HEADING_COLUMNS);

@@ -95,10 +95,7 @@ impl StepTracker {
     fn step_heading(&self, n: u32) -> String {
         let known = self.step_texts.iter().find(|(step, _)| *step == n);
         match (known, n) {
-            (Some((_, text)), _) => {
-                let title = first_clause(text);
-                format!("Step {n} of {}: {title}", self.step_texts.len())
-            }
+            (Some((_, text)), _) => format!("Step {n} of {}: {text}", self.step_texts.len()),
             // The executor's summary after all steps.
             (None, 0) => "Summary".to_owned(),
             (None, _) => format!("Step {n}"),
@@ -107,10 +104,10 @@ impl StepTracker {
 
     /// Returns the row of the step after the current one: `○ Step 3  Describe it · 1 more`.
     pub(super) fn next_step_line(&self, columns: usize) -> Option<Line<'static>> {
-        let current = self.shown_trail?.step;
-        let mut later = self.step_texts.iter().filter(|(step, _)| *step > current);
-        let (n, text) = later.next()?;
-        let more = match later.count() {
+        let trail = self.shown_trail?;
+        let next = trail.next_step?;
+        let (n, text) = self.step_texts.iter().find(|(step, _)| *step == next)?;
+        let more = match trail.n_later {
             0 => String::new(),
             n => format!(" · {n} more"),
         };

@@ -80,7 +80,7 @@ pub struct TranscriptBlock {
     pub visibility: BlockVisibility,
     /// Whether a dialog below says what failed, so that the block does not.
     pub is_failure_below: bool,
-    /// Whether the findings that it lists stand beside the chat.
+    /// Whether the findings that it lists are visible beside the chat.
     pub is_list_beside: bool,
     /// The row of the fold of reads that it is the first of.
     pub reads: Option<ReadFold>,

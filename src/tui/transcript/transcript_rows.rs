@@ -21,11 +21,13 @@ pub struct TranscriptRow {
 }
 
 impl ChatTranscript {
-    /// Leaves out the findings that the last review lists while the Comments tab stands beside the chat.
+    /// Leaves out the findings that the last review lists while the Comments tab is visible beside the chat.
     pub fn set_findings_beside(&mut self, is_beside: bool) {
         let at = self.last_review.and_then(|n| n.checked_sub(self.first));
-        if let Some(review) = at.and_then(|at| self.blocks.get_mut(at)) {
-            review.is_list_beside = is_beside;
+        match at.and_then(|at| self.blocks.get_mut(at)) {
+            Some(review) => review.is_list_beside = is_beside,
+            // Loaded again, it may have another number.
+            None => self.last_review = None,
         }
     }
 

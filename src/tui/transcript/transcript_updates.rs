@@ -84,7 +84,7 @@ impl ChatTranscript {
         match event {
             Event::ReviewCommitted { .. } => {
                 self.set_findings_beside(false);
-                self.last_review = self.end_number().checked_sub(1);
+                self.last_review = self.find_last_review();
             }
             Event::QuestionAsked { question } => {
                 self.close_question();
@@ -100,6 +100,15 @@ impl ChatTranscript {
         if is_manual_now {
             self.push_blocks(event_blocks::notice("Now in Manual"));
         }
+    }
+
+    /// Returns the number of the block with the findings of the review that was committed now.
+    fn find_last_review(&self) -> Option<usize> {
+        let now = self.earlier.last_event();
+        let of_now = |block: &&TranscriptBlock| block.seq == now;
+        let mut blocks = self.blocks.iter().enumerate().rev();
+        let found = blocks.find(|(_, block)| of_now(block) && block.content.has_list());
+        found.map(|(at, _)| self.first + at)
     }
 
     /// Marks a call that was pending when the user interrupted: on its card, or on a line of its own if it
