@@ -198,15 +198,18 @@ fn is_cut_first(line: &DialogLine) -> bool {
     is_term || is_unchanged_step(line)
 }
 
-/// Shows texts whole that would be cut after one row, the first ones first, as long as all fit into these rows.
+/// Shows texts whole that would be cut after one row, the first ones first, as long as they fit into these rows. What comes
+/// behind the last of them, such as findings, is left out first.
 fn uncut_texts(texts: &mut [BodyText<'_>], columns: usize, rows: usize) {
     let n_rows = |text: &BodyText<'_>| {
         body_text_lines(std::slice::from_ref(text), columns, usize::MAX).len()
     };
-    if !texts.iter().any(|text| text.has_one_row) {
+    let Some(last) = texts.iter().rposition(|text| text.has_one_row) else {
         return;
-    }
-    let mut n_left = rows.saturating_sub(texts.iter().map(n_rows).sum());
+    };
+    let n_used: usize = texts.iter().take(last + 1).map(n_rows).sum();
+    // One row says that something is missing.
+    let mut n_left = rows.saturating_sub(n_used + 1);
     for text in texts.iter_mut().filter(|text| text.has_one_row) {
         let whole = BodyText {
             has_one_row: false,
