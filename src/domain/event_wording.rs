@@ -368,7 +368,7 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             program(Quiet, format!("No test run before step 1: {reason}"))
         }
         Event::TestsRan { step, receipt, .. } => {
-            let text = format!("Step {step}: {}", receipt.describe());
+            let text = format!("Step {step}: {}", receipt.describe_with_origin());
             program(receipt_tone(receipt), text)
         }
         Event::ReceiptsAdded { number, sha256 } => {

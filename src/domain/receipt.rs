@@ -235,6 +235,15 @@ impl Receipt {
         }
     }
 
+    /// Describes the result in a few words, with the source of the command.
+    pub fn describe_with_origin(&self) -> String {
+        let found = self.describe();
+        match &self.origin {
+            Some(origin) => format!("{found} ({})", origin.describe()),
+            None => found,
+        }
+    }
+
     /// Describes the result in a few words, the same on screen, in log.md and in JSON.
     pub fn describe(&self) -> String {
         let counted = self

@@ -61,7 +61,7 @@ fn the_plans_command_runs_instead_where_a_flag_says_so() {
     let world = with_two_commands();
     run(&world, &["--test-command", "plan"])
         .ends(0)
-        .says("Step 1: tests passed")
+        .says("Step 1: tests passed (proposed by the plan)")
         .says("Tested with `grep -q new new.txt` (proposed by the plan)");
     assert_eq!(command(&world), "grep -q new new.txt");
     let log = world.read(".agent-collab/log.md");

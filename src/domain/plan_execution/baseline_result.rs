@@ -66,7 +66,7 @@ impl TestBaseline {
     /// Describes the result, with the names of the failing tests.
     pub fn describe_failures(&self) -> String {
         let receipt = &self.receipt;
-        let result = receipt.describe();
+        let result = receipt.describe_with_origin();
         if receipt.failed_tests.is_empty() {
             result
         } else {

@@ -143,6 +143,8 @@ fn lay_out(
         "Timeline",
         timeline_bars::timeline_lines(state, end, clock, columns),
     ));
+    let steps = status_tables::step_table(state, end);
+    page.push(table("Steps", steps, &["Took", "Commit", "Fixes"]));
     page.push_pair([Role::Planner, Role::Reviewer].map(|role| {
         let rows = match state.session(role) {
             Some(session) => session_rows(state, role, session, about, now),
@@ -155,8 +157,6 @@ fn lay_out(
             ..StatusSection::new(labels::role_title(role), lay_out_rows(&rows, half))
         }
     }));
-    let steps = status_tables::step_table(state, end);
-    page.push(table("Steps", steps, &["Took", "Commit", "Fixes"]));
     page.push(StatusSection::new(
         "Checks",
         lay_out_rows(&check_rows(state), columns),

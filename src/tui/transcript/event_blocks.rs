@@ -154,5 +154,12 @@ fn with_test_receipt(wording: &EventWording, receipt: &Receipt) -> Vec<Transcrip
             receipt.output_tail.trim_end()
         ),
     };
-    fact_with_detail(fact_tone(wording.tone), &wording.text, &proof)
+    // Where the command comes from is told where it is approved, and on the Status tab.
+    let origin = receipt.origin.as_ref();
+    let origin = origin.map(|origin| format!(" ({})", origin.describe()));
+    let text = match origin {
+        Some(origin) => wording.text.replacen(&origin, "", 1),
+        None => wording.text.clone(),
+    };
+    fact_with_detail(fact_tone(wording.tone), &text, &proof)
 }
