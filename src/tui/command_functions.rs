@@ -113,7 +113,8 @@ impl CommandTarget for Screen {
                 let place = self.tabs.plan.noted_place(&context);
                 let thread = place.and_then(|place| place.thread).map(ScrollTarget::Note);
                 let Some(mark) = finding.or(thread) else {
-                    return self.show_toast("No open finding or thread is about this line.");
+                    return self
+                        .show_toast("No finding that is left and no thread is about this line.");
                 };
                 self.tabs.comments.selection.select_listed(mark);
                 self.show_tab(TabKind::Comments);

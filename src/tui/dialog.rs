@@ -3,6 +3,7 @@
 //! It is drawn below the tab and never covers the whole screen, so that its subject stays readable.
 
 mod dialog_body;
+mod dialog_line;
 mod dialog_render;
 pub(super) mod dialog_size;
 mod dialog_weight;
@@ -17,6 +18,8 @@ use super::tab_kind::TabKind;
 use super::text_wrap::{clean_for_display, text_width, to_one_line};
 use super::theme;
 use crate::permission::ApprovalScope;
+use dialog_line::DialogLineKind;
+pub use dialog_line::{DialogColumn, DialogLine};
 pub use dialog_weight::DialogWeight;
 
 /// A dialog that waits for the user's answer.
@@ -50,52 +53,6 @@ pub struct ChoiceDialog {
     pub lifetime: DialogLifetime,
     pub origin: DialogOrigin,
     pub weight: DialogWeight,
-}
-
-/// A line of a dialog's body.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DialogLine {
-    pub text: String,
-    pub style: Style,
-    kind: DialogLineKind,
-    /// The tab that has this text too.
-    tabs: &'static [TabKind],
-}
-
-/// What a line of a dialog's body is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DialogLineKind {
-    /// A part of the reason for the question; it is shortened first.
-    Reason,
-    /// What the question is about, and nothing else. Where there is room, it stands beside the question.
-    Subject,
-    Text,
-    /// A label of so many columns and its value.
-    Field(usize),
-    /// A blank row, where there is room.
-    Gap,
-    /// A text that only the full text has.
-    InFullText,
-}
-
-impl DialogLine {
-    fn new(text: &str, style: Style, kind: DialogLineKind) -> Self {
-        Self {
-            text: text.to_owned(),
-            style,
-            kind,
-            tabs: &[],
-        }
-    }
-}
-
-/// One of two texts that a dialog compares.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DialogColumn {
-    pub title: (String, Style),
-    /// The text in one paragraph, for a window without room for all paragraphs.
-    pub summary: (String, Style),
-    pub texts: Vec<(String, Style)>,
 }
 
 /// Who needs the answer to a dialog.
@@ -347,6 +304,16 @@ impl ChoiceDialog {
         let kind = DialogLineKind::Field(text_width(label));
         self.body.push(DialogLine::new(&text, style, kind));
         self
+    }
+
+    /// Like [`Self::with_field`], for a value that is shown whole also where there is little room.
+    #[must_use]
+    pub fn with_whole_field(self, label: &str, value: &str, style: Style) -> Self {
+        let mut sheet = self.with_field(label, value, style);
+        if let Some(line) = sheet.body.last_mut() {
+            line.is_never_cut = true;
+        }
+        sheet
     }
 
     /// Adds a text that only the full text has.

@@ -18,12 +18,7 @@ pub fn locate_remaining_findings<'a>(
     let lines: Vec<&str> = text.lines().collect();
     let findings = state.findings.all().iter();
     findings
-        .filter(|finding| {
-            matches!(
-                finding.status,
-                FindingStatus::Open | FindingStatus::Residual
-            )
-        })
+        .filter(|finding| finding.is_open() || finding.status == FindingStatus::Residual)
         .map(|finding| (finding, locate_finding(finding, &lines)))
         .collect()
 }

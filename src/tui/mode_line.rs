@@ -100,12 +100,8 @@ impl Screen {
             next.mode.label(),
             header::mode_style(next.mode),
         ));
-        let gate = next.gate.label();
-        let used: usize = words.iter().map(|word| word.span.width()).sum();
-        let gap = columns.saturating_sub(used + text_width(gate));
-        words.push(ModeWord::text(" ".repeat(gap), theme::PLAIN));
-        words.push(ModeWord::text(gate, theme::PLAIN));
-        words
+        let gate = ModeWord::text(next.gate.label(), theme::PLAIN);
+        with_right_end(words, vec![gate], columns)
     }
 
     /// Returns the areas of the words in the line that can be clicked, with what a click does.
@@ -165,19 +161,28 @@ impl Screen {
         let used = used
             .find(|used| text_width(used) <= room)
             .unwrap_or_default();
-        let right = format!("{used}{gate}");
-        let gap = columns.saturating_sub(left_columns + text_width(&right));
-        left.push(ModeWord::text(" ".repeat(gap), theme::PLAIN));
-        left.push(ModeWord::text(used, theme::QUIET));
-        left.push(ModeWord {
+        let gate = ModeWord {
             span: Span::styled(gate, theme::PLAIN),
             command: Some(match state.gate {
                 Gate::Manual => ScreenCommand::AutoGate,
                 Gate::Auto => ScreenCommand::ManualGate,
             }),
-        });
-        left
+        };
+        with_right_end(
+            left,
+            vec![ModeWord::text(used, theme::QUIET), gate],
+            columns,
+        )
     }
+}
+
+/// Returns a row of words at the left and of others at the right end.
+fn with_right_end(mut words: Vec<ModeWord>, right: Vec<ModeWord>, columns: usize) -> Vec<ModeWord> {
+    let taken = words.iter().chain(&right).map(|word| word.span.width());
+    let gap = columns.saturating_sub(taken.sum());
+    words.push(ModeWord::text(" ".repeat(gap), theme::PLAIN));
+    words.extend(right);
+    words
 }
 
 /// A word of the line.

@@ -151,6 +151,7 @@ fn describe_results(state: &RunState) -> Vec<RunResultRow> {
             None => (format!("• {text}"), theme::PLAIN),
         });
     }
+    join_good_checks(&mut said);
     said.extend(describe_unchanged_steps(&execution.done));
     said.extend(describe_uncommitted_steps(&execution.done));
     let said = said.into_iter();
@@ -164,6 +165,16 @@ fn describe_results(state: &RunState) -> Vec<RunResultRow> {
         rows.push(RunResultRow::plain(text, theme::PLAIN));
     }
     rows
+}
+
+/// Puts what was tested and what was proven into one row where all is well.
+fn join_good_checks(said: &mut Vec<(String, Style)>) {
+    if let [_steps, (tests, tests_style), (proofs, proofs_style)] = said.as_mut_slice()
+        && (*tests_style, *proofs_style) == (theme::GOOD, theme::GOOD)
+    {
+        tests.push_str(&format!(" · {}", proofs.trim_start_matches("✓ ")));
+        said.pop();
+    }
 }
 
 /// Returns the command that merges the commits into the branch that was checked out before.

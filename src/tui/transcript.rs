@@ -107,8 +107,8 @@ pub struct ChatTranscript {
     wide: Option<TranscriptColumns>,
     /// The number of the block of the last review, if it came since the program started.
     last_review: Option<usize>,
-    /// Whether the step after the current one is named below the stream.
-    names_next_step: bool,
+    /// Whether the steps are listed beside the stream.
+    are_steps_beside: bool,
     /// The open question, if it has a block.
     open_question: Option<block_list::OpenQuestion>,
 }
@@ -144,7 +144,7 @@ impl Default for ChatTranscript {
             visible_scroll: TranscriptScrollPosition::default(),
             wide: None,
             last_review: None,
-            names_next_step: false,
+            are_steps_beside: false,
             open_question: None,
         }
     }

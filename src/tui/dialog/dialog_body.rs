@@ -3,7 +3,8 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{ChoiceDialog, DialogColumn, DialogLine, DialogLineKind};
+use super::dialog_line::DialogLineKind;
+use super::{ChoiceDialog, DialogColumn, DialogLine};
 use crate::tui::clickable_keys;
 use crate::tui::diff_row::fill_row;
 use crate::tui::markdown::{hanging_indent, style_code};
@@ -188,14 +189,11 @@ fn is_unchanged_step(line: &DialogLine) -> bool {
     line.tabs.contains(&TabKind::Plan) && line.style == theme::PLAIN
 }
 
-/// Returns whether a line is cut before others are left out: each step should be there, and each term. What warns is never
-/// cut, and neither is the command that would run.
+/// Returns whether a line is cut before others are left out: each step should be there, and each term.
 fn is_cut_first(line: &DialogLine) -> bool {
-    const COMMAND_LABEL: &str = "Tests ";
-    let is_term = matches!(line.kind, DialogLineKind::Field(_))
-        && line.style == theme::PLAIN
-        && !line.text.starts_with(COMMAND_LABEL);
-    is_term || is_unchanged_step(line)
+    // What warns is whole, too.
+    let is_term = matches!(line.kind, DialogLineKind::Field(_)) && line.style == theme::PLAIN;
+    is_term && !line.is_never_cut || is_unchanged_step(line)
 }
 
 /// Shows texts whole that would be cut after one row, the first ones first, as long as they fit into these rows. What comes

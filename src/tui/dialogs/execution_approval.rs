@@ -65,7 +65,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     let (commits_label, commits) = describe_commits(&terms.commits);
     sheet = sheet
         .with_field(commits_label, &commits, theme::PLAIN)
-        .with_field("Tests   ", &describe_tests(terms), tests_style)
+        .with_whole_field("Tests   ", &describe_tests(terms), tests_style)
         .with_field("Access  ", describe_mode(state.mode), theme::PLAIN);
     sheet = add_dirty_files(sheet, terms);
     sheet = add_waivers(sheet, terms, state);

@@ -31,7 +31,7 @@ pub(super) fn build_dialog(
     let title = describe_send(&order.purpose);
     let mut sheet =
         ChoiceDialog::new(question_dialog_id(id), &title).with_weight(DialogWeight::Routine);
-    if let Some(step) = step_title(&order.purpose, state) {
+    if let Some(step) = title_of_step(&order.purpose, state) {
         sheet = sheet.with_subject(&step);
     }
     if let Some(again) = &order.again {
@@ -158,7 +158,7 @@ fn describe_send(purpose: &TurnPurpose) -> String {
 }
 
 /// Returns the title of the step that a turn is about.
-fn step_title(purpose: &TurnPurpose, state: &RunState) -> Option<String> {
+fn title_of_step(purpose: &TurnPurpose, state: &RunState) -> Option<String> {
     let (TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. }) = purpose else {
         return None;
     };

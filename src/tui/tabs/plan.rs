@@ -193,7 +193,9 @@ struct LineRemark {
     mark: ScrollTarget,
     /// The number and the severity, or who writes.
     label: String,
-    label_style: Style,
+    /// The colour of the label while it is open.
+    style: Style,
+    is_open: bool,
     text: String,
     /// Where it comes from, shown dimmed.
     origin: String,
@@ -203,13 +205,17 @@ struct LineRemark {
 }
 
 impl LineRemark {
-    /// Returns the style of the text: only the label has a colour, and what is not open has none.
-    fn text_style(&self) -> Style {
-        if self.label_style == theme::QUIET {
-            theme::QUIET
+    /// Returns its label and its text; only the label has a colour, and what is not open has none.
+    fn spans(&self) -> [Span<'_>; 2] {
+        let (label, text) = if self.is_open {
+            (self.style, theme::PLAIN)
         } else {
-            theme::PLAIN
-        }
+            (theme::QUIET, theme::QUIET)
+        };
+        [
+            Span::styled(self.label.as_str(), label),
+            Span::styled(self.text.as_str(), text),
+        ]
     }
 
     /// Returns whether it refers to no line of the body, which starts after `n_before` lines of front
@@ -273,11 +279,8 @@ fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
     LineRemark {
         mark: ScrollTarget::Finding(remark.n),
         label: format!("{sign} {} {}  ", remark.n, remark.severity.as_str()),
-        label_style: if finding.is_open() {
-            theme::severity_style(remark.severity)
-        } else {
-            theme::QUIET
-        },
+        style: theme::severity_style(remark.severity),
+        is_open: finding.is_open(),
         text,
         origin: String::new(),
         line,
@@ -308,11 +311,8 @@ fn thread_remarks(thread: &PlanThread, lines: &[&str]) -> Vec<LineRemark> {
         remarks.push(LineRemark {
             mark: ScrollTarget::Note(thread.n),
             label: format!("{lead} {name}: "),
-            label_style: if thread.is_resolved {
-                theme::QUIET
-            } else {
-                style
-            },
+            style,
+            is_open: !thread.is_resolved,
             text: to_one_line(text),
             origin: String::new(),
             line,
@@ -521,12 +521,9 @@ fn continuation_lines(
 fn add_remark(laid: &mut ScrollContent, remark: &LineRemark, columns: usize, lead: &str) {
     let at = laid.lines.len();
     laid.targets.entry(remark.mark).or_insert(at);
-    let spans = [
-        Span::raw(lead.to_owned()),
-        Span::styled(remark.label.as_str(), remark.label_style),
-        Span::styled(remark.text.as_str(), remark.text_style()),
-        Span::styled(remark.origin.as_str(), theme::QUIET),
-    ];
+    let [label, text] = remark.spans();
+    let origin = Span::styled(remark.origin.as_str(), theme::QUIET);
+    let spans = [Span::raw(lead), label, text, origin];
     let lines = wrap_spans(&spans, columns, lead.len() + 2);
     laid.lines.extend(add_gutter(lines, false));
 }

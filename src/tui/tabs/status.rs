@@ -431,8 +431,10 @@ fn check_rows(state: &RunState) -> Vec<StatusRow> {
     }
 }
 
+/// How many columns the name of a row takes, with the blanks behind it.
+const NAME_COLUMNS: usize = 10;
 /// Column at which the text of a row starts.
-const TEXT_INDENT: usize = 12;
+const TEXT_INDENT: usize = 2 + NAME_COLUMNS;
 
 /// A name and its text.
 struct StatusRow {
@@ -451,7 +453,7 @@ impl StatusRow {
     }
 
     fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
-        let name = format!("  {:<1$}", self.name, TEXT_INDENT - 2);
+        let name = format!("  {:<1$}", self.name, NAME_COLUMNS);
         let spans = [
             Span::styled(name, theme::QUIET),
             Span::styled(self.text.as_str(), self.style),

@@ -13,7 +13,7 @@ use crate::domain::receipt::TestOutcome;
 use crate::domain::recorded_proof::RecordedProof;
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::step_proof::{CellRun, ProofCell, ProofCost, ProofStatus, StepProof, TestNames};
-use crate::domain::test_command::TestCommandSource;
+use crate::domain::test_command::{TestCommandOrigin, TestCommandSource};
 use crate::tui::{Action, RunDocumentFiles, Screen};
 
 const PLAN: &str = "# Task: sums\n\n## Steps\n1. [ ] add `sum(numbers)`\n   Files: src/**, tests/**\n   Test first: tests/test_sum.py\n2. [ ] add `product(numbers)`\n   Files: src/**, tests/**\n   Test first: tests/test_product.py\n3. [ ] describe both in the README\n   No test: documentation only\n";
@@ -231,4 +231,46 @@ fn the_chat_says_what_proofs_cost_once_the_tests_have_run() {
     screen.on_event(NOW, &Event::BaselineRan(baseline));
     let text = "The tests took 4 s. Proving 3 steps runs them about 9 times, about 36 s";
     check_shown(&mut screen, (120, 40), &state, &[text]);
+}
+
+#[test]
+fn a_short_test_run_has_no_cost_and_its_command_no_origin_in_the_chat() {
+    let (mut screen, state) = proving();
+    let receipt = state.execution.as_ref().unwrap().done[0].receipt.clone();
+    let mut receipt = receipt.unwrap();
+    receipt.duration_ms = 1_000;
+    receipt.origin = Some(TestCommandOrigin {
+        source: TestCommandSource::Proposed,
+        place: None,
+    });
+    let baseline = TestBaseline {
+        receipt: receipt.clone(),
+        made_by_tests: Vec::new(),
+        changed: Vec::new(),
+        proof_cost: Some(ProofCost {
+            n_steps: 3,
+            n_runs: 9,
+        }),
+        unplanned_failures: None,
+    };
+    assert!(baseline.describe().contains("(proposed by the plan)"));
+    screen.on_event(NOW, &Event::BaselineRan(baseline));
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(seen.contains("Before step 1: tests passed"), "{seen}");
+    for text in ["proposed by the plan", "Proving 3 steps"] {
+        assert!(!seen.contains(text), "{seen}");
+    }
+}
+
+#[test]
+fn what_was_tested_and_proven_shares_a_row_where_all_is_well() {
+    let proofs = [(); 3].map(|()| proof(ProofStatus::Proven, "red"));
+    let mut state = with_steps(Phase::Done, &proofs);
+    state.execution.as_mut().unwrap().current = None;
+    let mut screen = not_writing();
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    let mut rows = seen.lines();
+    let row = rows.find(|row| row.contains("3 of 3 proven: agent-collab verify checks it"));
+    let row = row.unwrap_or_else(|| panic!("{seen}"));
+    assert!(row.contains("✓ tests passed after each step"), "{seen}");
 }

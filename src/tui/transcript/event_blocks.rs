@@ -2,6 +2,8 @@
 //!
 //! Only new blocks are created here; other modules update blocks, for finished tool calls and texts.
 
+use std::borrow::Cow;
+
 use super::block_content::{BlockContent, FactTone};
 use super::stage_divider::StageDivider;
 use super::tool_call_card::ToolCallCard;
@@ -33,7 +35,7 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
     if let Event::Agent { role, news, .. } = event {
         return from_activity(BlockAuthor::Agent(*role), news);
     }
-    let Some(wording) = word_event(event) else {
+    let Some(wording) = word_event(&without_test_origin(event)) else {
         return Vec::new();
     };
     match event {
@@ -63,6 +65,20 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
         }
         _ => from_wording(&wording),
     }
+}
+
+/// Returns the event without the origin of a test command, which is told where the command is approved and on the Status
+/// tab.
+fn without_test_origin(event: &Event) -> Cow<'_, Event> {
+    let mut event = Cow::Borrowed(event);
+    if matches!(*event, Event::TestsRan { .. } | Event::BaselineRan(_)) {
+        match event.to_mut() {
+            Event::TestsRan { receipt, .. } => receipt.origin = None,
+            Event::BaselineRan(baseline) => baseline.receipt.origin = None,
+            _ => {}
+        }
+    }
+    event
 }
 
 /// Returns the block of an event's words, without their details; none for a minor event.
@@ -154,12 +170,5 @@ fn with_test_receipt(wording: &EventWording, receipt: &Receipt) -> Vec<Transcrip
             receipt.output_tail.trim_end()
         ),
     };
-    // Where the command comes from is told where it is approved, and on the Status tab.
-    let origin = receipt.origin.as_ref();
-    let origin = origin.map(|origin| format!(" ({})", origin.describe()));
-    let text = match origin {
-        Some(origin) => wording.text.replacen(&origin, "", 1),
-        None => wording.text.clone(),
-    };
-    fact_with_detail(fact_tone(wording.tone), &text, &proof)
+    fact_with_detail(fact_tone(wording.tone), &wording.text, &proof)
 }

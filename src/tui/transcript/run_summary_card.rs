@@ -246,46 +246,20 @@ impl RunSummaryCard {
         text_width(&head) + TITLE_GAP.len() + text_width(title) <= columns
     }
 
-    /// Returns the rows of the result; where all is well, what was tested and what was proven share one.
-    fn joined_results(&self, columns: usize) -> Vec<RunResultRow> {
-        let mut rows: Vec<RunResultRow> = Vec::new();
-        for row in &self.results {
-            let is_checked = |row: &RunResultRow| {
-                row.size.is_none() && row.proof.is_none() && row.text.starts_with(GOOD_SIGN)
-            };
-            // The first one says how much was done, and where.
-            let is_first_check = rows.len() == 2;
-            if let Some(before) = rows.last_mut()
-                && is_first_check
-                && is_checked(before)
-                && let Some(text) = row.text.strip_prefix(GOOD_SIGN).filter(|_| is_checked(row))
-            {
-                let joined = format!("{} · {text}", before.text);
-                if text_width(&joined) <= columns {
-                    before.text = joined;
-                    continue;
-                }
-            }
-            rows.push(row.clone());
-        }
-        rows
-    }
-
     /// Renders each row of the result, with the size of its commit at the right end where that costs no row.
     fn result_lines(&self, columns: usize, titles: CommitTitles) -> Vec<Vec<Line<'static>>> {
-        let results = self.joined_results(columns);
         let mut widths = [0; 3];
-        for size in results.iter().filter_map(|row| row.size) {
+        for size in self.results.iter().filter_map(|row| row.size) {
             let cells = size_cells(size);
             widths = std::array::from_fn(|i| widths[i].max(text_width(&cells[i])));
         }
         let size_columns = widths.iter().map(|width| SIZE_GAP + width).sum::<usize>();
         let text_columns = columns.saturating_sub(size_columns);
         let n_rows = |row: &RunResultRow, columns| row.lines(columns, CommitTitles::Whole).len();
-        let mut sized = results.iter().filter(|row| row.size.is_some());
+        let mut sized = self.results.iter().filter(|row| row.size.is_some());
         let has_sizes = text_columns >= MIN_TEXT_COLUMNS
             && sized.all(|row| n_rows(row, text_columns) == n_rows(row, columns));
-        let lines = results.iter().map(|row| {
+        let lines = self.results.iter().map(|row| {
             let Some(size) = row.size.filter(|_| has_sizes) else {
                 return row.lines(columns, titles);
             };

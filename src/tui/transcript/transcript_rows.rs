@@ -31,9 +31,9 @@ impl ChatTranscript {
         }
     }
 
-    /// Returns the row of the step after the current one, if the end of the stream is visible.
+    /// Returns the row of the step after the current one, if the end of the stream is visible and no list of the steps is.
     pub fn next_step_line(&self, columns: usize) -> Option<Line<'static>> {
-        let is_named = self.names_next_step && self.follows_end();
+        let is_named = !self.are_steps_beside && self.follows_end();
         is_named.then(|| self.steps.next_step_line(columns))?
     }
 

@@ -320,7 +320,7 @@ impl ChatTranscript {
     /// Shows the stages of the current step at its heading, and removes them from every other heading.
     /// The step after it is named below the stream unless the steps are listed beside it.
     pub fn show_step_trail(&mut self, current: Option<StepTrail>, are_steps_beside: bool) {
-        self.names_next_step = current.is_some() && !are_steps_beside;
+        self.are_steps_beside = are_steps_beside;
         let is_new = std::mem::take(&mut self.steps.has_new_headings);
         let before = std::mem::replace(&mut self.steps.shown_trail, current);
         if before == current && !is_new {

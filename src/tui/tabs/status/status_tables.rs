@@ -26,6 +26,8 @@ const MAX_TURN_ROWS: usize = 12;
 pub struct StatusTable {
     titles: &'static [&'static str],
     rows: Vec<Vec<(String, Style)>>,
+    /// The least width of the first column.
+    first_columns: usize,
 }
 
 impl StatusTable {
@@ -34,6 +36,15 @@ impl StatusTable {
         Self {
             titles: heads,
             rows,
+            first_columns: 0,
+        }
+    }
+
+    /// Lets the second column begin where the texts of the rows below the table do.
+    pub fn in_line_with_rows(self) -> Self {
+        Self {
+            first_columns: super::NAME_COLUMNS - 2,
+            ..self
         }
     }
 
@@ -61,7 +72,10 @@ impl StatusTable {
                 cells => cells.max(self.titles.get(at).map_or(0, |head| text_width(head))),
             }
         };
-        let widths: Vec<usize> = (0..self.titles.len()).map(wide).collect();
+        let mut widths: Vec<usize> = (0..self.titles.len()).map(wide).collect();
+        if let Some(first) = widths.first_mut() {
+            *first = self.first_columns.max(*first);
+        }
         let heads: Vec<(String, Style)> = self
             .titles
             .iter()
@@ -99,15 +113,11 @@ fn table_line(row: &[(String, Style)], widths: &[usize], columns: usize) -> Line
 /// Returns a row for each review: its verdict and the planner's answers.
 pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
     let rows = state.course.reviews().iter();
-    StatusTable {
-        titles: &[
-            // As wide as the names of the rows below.
-            "Review  ", "At", "Verdict", "Open", "New", "Resolved", "Answers",
-        ],
-        rows: rows
-            .map(|review| review_cells(review, state, clock))
-            .collect(),
-    }
+    let titles = &[
+        "Review", "At", "Verdict", "Open", "New", "Resolved", "Answers",
+    ];
+    let rows = rows.map(|review| review_cells(review, state, clock));
+    StatusTable::new(titles, rows.collect()).in_line_with_rows()
 }
 
 fn review_cells(review: &ReviewSpan, state: &RunState, clock: LocalClock) -> Vec<(String, Style)> {
@@ -182,13 +192,11 @@ pub fn step_table(state: &RunState, now: UnixMillis) -> StatusTable {
             (to_plain_line(&step.text), theme::PLAIN),
         ]
     });
-    StatusTable {
-        titles: &["Step", "Took", "Commit", "Tests", "Fixes", "What"],
-        rows: match execution {
-            Some(_) => rows.collect(),
-            None => Vec::new(),
-        },
-    }
+    let rows = match execution {
+        Some(_) => rows.collect(),
+        None => Vec::new(),
+    };
+    StatusTable::new(&["Step", "Took", "Commit", "Tests", "Fixes", "What"], rows)
 }
 
 type StepRecordCells = (&'static str, Style, String, Option<(String, Style)>, u32);
@@ -228,10 +236,9 @@ pub fn turn_table(state: &RunState, now: UnixMillis, clock: LocalClock) -> Statu
     let turns = state.course.turns();
     let from = turns.len().saturating_sub(MAX_TURN_ROWS);
     let rows = turns.iter().skip(from);
-    StatusTable {
-        titles: &["At", "Who", "Took", "Tokens", "Cost", "End", "What"],
-        rows: rows.map(|turn| turn_cells(turn, now, clock)).collect(),
-    }
+    let rows = rows.map(|turn| turn_cells(turn, now, clock));
+    let titles = &["At", "Who", "Took", "Tokens", "Cost", "End", "What"];
+    StatusTable::new(titles, rows.collect())
 }
 
 fn turn_cells(turn: &TurnSpan, now: UnixMillis, clock: LocalClock) -> Vec<(String, Style)> {
