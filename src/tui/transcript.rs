@@ -14,6 +14,7 @@ mod discussion_card;
 mod earlier_blocks;
 mod event_blocks;
 mod front_matter_diff;
+mod open_question;
 mod read_fold;
 mod run_context;
 mod run_summary_card;
@@ -110,7 +111,7 @@ pub struct ChatTranscript {
     /// Whether the steps are listed beside the stream.
     are_steps_beside: bool,
     /// The open question, if it has a block.
-    open_question: Option<block_list::OpenQuestion>,
+    open_question: Option<open_question::OpenQuestion>,
 }
 
 /// The number of the first block; lower numbers stay free for older history that is loaded later.

@@ -182,6 +182,32 @@ fn what_failed_is_not_told_once_more_as_a_question() {
 }
 
 #[test]
+fn what_failed_is_read_in_the_dialog_alone() {
+    let output = "not ok 2\n  expected: 1\n  but got: 2";
+    let failed = tests_ran(TestOutcome::Failed, output);
+    let Event::TestsRan { receipt, .. } = &failed else {
+        unreachable!();
+    };
+    for found in ["tests failed (exit 1)", "they still fail"] {
+        let kind = QuestionKind::TestsFailed {
+            step: 2,
+            found: found.to_owned(),
+        };
+        let mut state = asking(Phase::Execute, kind);
+        let execution = state.execution.as_mut().unwrap();
+        execution.current.as_mut().unwrap().receipt = Some(receipt.clone());
+        let question = state.awaiting.clone().unwrap();
+        let mut screen = not_writing();
+        for event in [&failed, &Event::QuestionAsked { question }] {
+            screen.on_event(NOW, event);
+        }
+        let seen = drawn(&mut screen, (120, 40), Some(&state));
+        assert_eq!(seen.matches("but got: 2").count(), 1, "{seen}");
+        assert!(seen.contains("✗ Step 2: tests failed (exit 1)"), "{seen}");
+    }
+}
+
+#[test]
 fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
     let mut screen = not_writing();
     let mut approval = approving(&["npm test"]).approvals.remove(0);

@@ -395,9 +395,17 @@ const MAX_FAILURE_LINES: usize = 6;
 
 /// Returns the lines of a failure's details that are shown while they are folded.
 pub fn folded_failure(more: &str) -> String {
-    let output = more.lines().filter(|line| !line.trim().is_empty());
-    let output: Vec<&str> = output.collect();
+    let output: Vec<&str> = failure_output(more).collect();
     failure_excerpt(&output.join("\n"), MAX_FAILURE_LINES)
+}
+
+/// Returns the lines of output in a failure's details, without the command in their first line.
+fn failure_output(more: &str) -> impl Iterator<Item = &str> {
+    let lines = more.lines().enumerate();
+    let output = lines.filter(|(n, line)| !(*n == 0 && line.starts_with("$ ")));
+    output
+        .map(|(_, line)| line)
+        .filter(|line| !line.trim().is_empty())
 }
 
 /// Renders a fact and its details: folded, except the lines of a bad fact that say what failed.
@@ -431,8 +439,9 @@ fn fact_with_detail_lines(
             let room = columns.saturating_sub(PANEL_INDENT + 2);
             let rows = excerpt.lines().map(|line| truncate_to_columns(line, room));
             lines.extend(rows.flat_map(|line| panel_lines(&line, theme::QUIET, columns)));
-            let n_lines = more.lines().filter(|line| !line.trim().is_empty()).count();
-            let n_more = n_lines.saturating_sub(excerpt.lines().count());
+            let n_more = failure_output(more)
+                .count()
+                .saturating_sub(excerpt.lines().count());
             if n_more > 0 {
                 let more = format!("▸ {}", pluralize(n_more, "more line"));
                 lines.extend(panel_lines(&more, theme::QUIET, columns));

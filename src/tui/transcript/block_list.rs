@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::ChatTranscript;
 use super::block_content::{BlockContent, FactTone};
-use super::block_layout::{BlockVisibility, folded_failure, tone_sign};
+use super::block_layout::{BlockVisibility, tone_sign};
 use super::read_fold::{FoldState, ReadFold};
 use super::run_summary_card::{LOW_WINDOW_ROWS, ROWS_ABOVE_CARD, RunSummaryCard};
 use super::transcript_block::{BlockAuthor, PrintedPart, TranscriptBlock};
@@ -22,15 +22,6 @@ const LIMIT_WHILE_SCROLLED: RetentionLimit = RetentionLimit {
     blocks: 1_000_000,
     bytes: 1 << 30,
 };
-
-/// A question of the run that has no answer yet.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OpenQuestion {
-    /// Its id in the run.
-    id: u32,
-    /// The number of its block.
-    block: usize,
-}
 
 #[derive(Debug, Clone, Copy)]
 struct RetentionLimit {
@@ -105,49 +96,6 @@ impl ChatTranscript {
             }
         }
         false
-    }
-
-    /// Returns the id of the open question that has a block.
-    pub fn open_question_id(&self) -> Option<u32> {
-        self.open_question.map(|open| open.id)
-    }
-
-    /// Hides the open question while a dialog below asks it, and what failed if the dialog says that, too; shows both while
-    /// none does. `is_in_dialog` tells whether a line can be read in the dialog.
-    pub fn set_question_below(&mut self, is_below: bool, is_in_dialog: impl Fn(&str) -> bool) {
-        let open = self.open_question;
-        let at = open.and_then(|open| open.block.checked_sub(self.first));
-        let question = at.and_then(|at| self.blocks.get_mut(at));
-        let Some(question) = question.filter(|block| block.content.is_question()) else {
-            return;
-        };
-        question.visibility = if is_below {
-            BlockVisibility::ShownElsewhere
-        } else {
-            BlockVisibility::Shown
-        };
-        let before = at.and_then(|at| at.checked_sub(1));
-        if let Some(block) = before.and_then(|at| self.blocks.get_mut(at)) {
-            let failure = block.content.failure_details().map(folded_failure);
-            let is_said = |text: &String| text.lines().all(&is_in_dialog);
-            block.is_failure_below = is_below && failure.as_ref().is_some_and(is_said);
-        }
-    }
-
-    /// Shows the open question again and forgets it.
-    pub(super) fn close_question(&mut self) {
-        self.set_question_below(false, |_| false);
-        self.open_question = None;
-    }
-
-    /// Notes that the last question that has a block is open.
-    pub(super) fn open_last_question(&mut self, id: u32) {
-        let mut blocks = self.blocks.iter();
-        let at = blocks.rposition(|block| block.content.is_question());
-        self.open_question = at.map(|at| OpenQuestion {
-            id,
-            block: self.first + at,
-        });
     }
 }
 

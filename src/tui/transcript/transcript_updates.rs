@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::approval_cards::DecisionSummary;
-use super::block_content::{BlockContent, FactTone};
+use super::block_content::BlockContent;
 use super::block_layout::BlockVisibility;
 use super::discussion_card::DiscussionCard;
 use super::stage_divider::StageDivider;
@@ -67,11 +67,10 @@ impl ChatTranscript {
             }
             _ => event_blocks::from_event(event),
         };
+        let repeats_failure = self.repeats_failure(&told);
         let is_again = match event {
             Event::RunResumed { .. } => self.ends_with(&told),
-            Event::QuestionAsked { .. } => {
-                self.repeats_question(&told) || self.repeats_failure(&told)
-            }
+            Event::QuestionAsked { .. } => self.repeats_question(&told) || repeats_failure,
             _ => false,
         };
         let has_question = self.repeats_question(&told) || !told.is_empty() && !is_again;
@@ -88,8 +87,10 @@ impl ChatTranscript {
             }
             Event::QuestionAsked { question } => {
                 self.close_question();
-                if has_question {
-                    self.open_last_question(question.id);
+                if repeats_failure {
+                    self.open_question_of(question.id, |_| true);
+                } else if has_question {
+                    self.open_question_of(question.id, |block| block.content.is_question());
                 }
             }
             Event::QuestionAnswered { id, .. } if self.open_question_id() == Some(*id) => {
@@ -129,27 +130,6 @@ impl ChatTranscript {
     fn ends_with(&self, told: &[TranscriptBlock]) -> bool {
         let last = self.blocks.back();
         last.is_some_and(|last| told.iter().any(|block| block.content == last.content))
-    }
-
-    /// Returns whether the same question was asked and no agent has said or done anything since.
-    fn repeats_question(&self, told: &[TranscriptBlock]) -> bool {
-        let since = self.blocks.iter().rev();
-        let mut since = since.take_while(|block| !block.author.is_agent());
-        let asked = since.find(|block| block.content.is_question());
-        asked.is_some_and(|asked| told.iter().any(|block| block.content == asked.content))
-    }
-
-    /// Returns whether the stream ends with the failure that the question is about, in the same words.
-    fn repeats_failure(&self, asked: &[TranscriptBlock]) -> bool {
-        let fact = |block: &TranscriptBlock| match &block.content {
-            BlockContent::Fact { text, tone, .. } => Some((text.clone(), *tone)),
-            _ => None,
-        };
-        let failed = self.blocks.back().and_then(fact);
-        failed.is_some_and(|(failed, tone)| {
-            let mut asked = asked.iter().filter_map(fact);
-            tone == FactTone::Bad && asked.any(|(text, _)| text == failed)
-        })
     }
 }
 
