@@ -203,8 +203,13 @@ impl DialogChoice {
 impl ChoiceDialog {
     /// Returns what the conditions of commands ask about it.
     pub fn to_open_dialog(&self) -> OpenDialog {
+        let resumes = |choice: &DialogChoice| match &choice.action {
+            ChoiceAction::ActAndClose(actions) => actions.contains(&Action::Resume),
+            _ => false,
+        };
         OpenDialog {
             has_go: self.choices.iter().any(|choice| choice.key == 'g'),
+            has_resume: self.choices.iter().any(resumes),
         }
     }
 

@@ -259,48 +259,65 @@ pub fn wrap_parts(
         }
         row
     };
-    let graphemes = || {
-        let of = |(text, style): &'_ (String, Style)| {
-            let style = *style;
-            let all: Vec<(String, Style)> = text
-                .graphemes(true)
-                .map(|grapheme| (grapheme.to_owned(), style))
-                .collect();
-            all
-        };
-        parts.iter().flat_map(of)
-    };
-    let mut rows: Vec<Line<'static>> = Vec::new();
-    let mut row = begin(0);
-    let mut is_empty = true;
+    let graphemes = || parts.iter().flat_map(styled_graphemes);
     let mut column = 0;
-    for (n, (grapheme, style)) in graphemes().enumerate() {
-        if n >= MAX_LINE_CHARS {
-            row.push_text("…", style);
-            let left = graphemes().count() - n;
-            rows.push(Line::from(
-                std::mem::replace(&mut row, begin(rows.len() + 1)).spans,
-            ));
-            row.push_text(&format!("[{left} more characters in this line]"), style);
+    let cells = graphemes().take(MAX_LINE_CHARS).enumerate();
+    let cells: Vec<(String, Style)> = cells
+        .map(|(n, (grapheme, style))| {
+            let cell = match grapheme {
+                "\t" => " ".repeat(TAB_WIDTH - column % TAB_WIDTH),
+                _ => grapheme.to_owned(),
+            };
+            if n >= before {
+                column += text_width(&cell);
+            }
+            (cell, style)
+        })
+        .collect();
+    let mut rows: Vec<WrappedRow> = Vec::new();
+    let mut rest = cells.as_slice();
+    loop {
+        let mut row = begin(rows.len());
+        let n = n_cells_in_row(rest, columns.saturating_sub(row.columns_used));
+        let (now, later) = rest.split_at(n);
+        for (cell, style) in now {
+            row.push_text(cell, *style);
+        }
+        rows.push(row);
+        rest = later;
+        if rest.is_empty() {
             break;
         }
-        let grapheme = match grapheme.as_str() {
-            "\t" => " ".repeat(TAB_WIDTH - column % TAB_WIDTH),
-            _ => grapheme,
-        };
-        let wide = text_width(&grapheme);
-        if row.columns_used + wide > columns && !is_empty {
-            rows.push(Line::from(
-                std::mem::replace(&mut row, begin(rows.len() + 1)).spans,
-            ));
-        }
-        row.push_text(&grapheme, style);
-        row.columns_used += wide;
-        is_empty = false;
-        column += if n < before { 0 } else { wide };
     }
-    rows.push(Line::from(row.spans));
-    rows
+    let n_left = graphemes().skip(MAX_LINE_CHARS).count();
+    if let (1.., Some(row), Some((_, style))) = (n_left, rows.last_mut(), cells.last()) {
+        row.push_text("…", *style);
+        let mut row = begin(rows.len());
+        row.push_text(&format!("[{n_left} more characters in this line]"), *style);
+        rows.push(row);
+    }
+    let rows = rows.into_iter();
+    rows.map(|row| Line::from(row.spans)).collect()
+}
+
+fn styled_graphemes((text, style): &(String, Style)) -> impl Iterator<Item = (&str, Style)> {
+    text.graphemes(true).map(|grapheme| (grapheme, *style))
+}
+
+/// Returns how many cells a row of these columns takes, at least one: up to the last blank where that fills more than half.
+fn n_cells_in_row(cells: &[(String, Style)], columns: usize) -> usize {
+    let mut used = 0;
+    let fitting = cells.iter().take_while(|(cell, _)| {
+        used += text_width(cell);
+        used <= columns
+    });
+    let n = fitting.count().max(1).min(cells.len());
+    let is_blank = |(cell, _): &(String, Style)| cell.trim().is_empty();
+    if cells.get(n).is_none_or(is_blank) {
+        return n;
+    }
+    let word = cells.iter().take(n).rposition(is_blank);
+    word.map(|at| at + 1).filter(|at| at * 2 > n).unwrap_or(n)
 }
 
 #[cfg(test)]
@@ -319,6 +336,9 @@ mod tests {
         check("+x\ty", 20, "+x   y");
         check("+0123456789", 10, "+012345678|↪ 9");
         check("+求和求和求", 10, "+求和求和|↪ 求");
+        check("+one two three", 10, "+one two |↪ three");
+        check("+a 123456789", 10, "+a 1234567|↪ 89");
+        check("+123456789 b", 10, "+123456789|↪  b");
         check("", 10, "");
     }
 
@@ -375,6 +395,6 @@ mod tests {
             ..layout
         });
         assert!(rows.iter().all(|row| row.width() == 20), "{rows:?}");
-        assert_eq!(rows[0].to_string(), "- let b = \"three\"; /");
+        assert_eq!(rows[0].to_string(), "- let b = \"three\";  ");
     }
 }

@@ -152,10 +152,11 @@ pub fn format_minutes(minutes: u32) -> String {
     }
 }
 
-/// Formats a duration in milliseconds: `8.2 s`, `2:05`, `1:02:05`.
+/// Formats a duration in milliseconds: `8.2 s`, `21 s`, `2:05`, `1:02:05`.
 pub fn format_millis(millis: i64) -> String {
     match millis {
         0..10_000 => format!("{}.{} s", millis / 1_000, millis / 100 % 10),
+        10_000..60_000 => format!("{} s", millis / 1_000),
         _ => format_elapsed(UnixMillis(0), UnixMillis(millis)),
     }
 }

@@ -26,7 +26,7 @@ use crate::domain::phase::Phase;
 use crate::domain::plan_execution::{CommitSize, StepOutcome, StepRecord};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
-use crate::text::pluralize;
+use crate::text::{first_clause, pluralize};
 
 const PADDING_COLUMNS: u16 = 2;
 const MAX_GOAL_ROWS: usize = 3;
@@ -169,7 +169,7 @@ fn plan_section(
         let record = ended(mark.n).filter(|_| state.settings.proves_steps);
         let word = record.map_or("", StepRecord::proof_word);
         let room = columns.saturating_sub(2 + if word.is_empty() { 0 } else { word.len() + 2 });
-        let text = truncate_to_columns(&to_plain_line(mark.text()), room);
+        let text = truncate_to_columns(&to_plain_line(first_clause(mark.text())), room);
         let gap = columns.saturating_sub(2 + text_width(&text) + word.len());
         Line::from(vec![
             Span::styled(format!("{sign} "), style),

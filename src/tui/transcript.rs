@@ -253,13 +253,9 @@ impl ChatTranscript {
             // Streamed text does not pass through the log and can arrive first: it belongs to the new
             // attempt, so the notice goes above it.
             AgentActivity::Retrying { .. } => {
-                self.push_blocks_before(
-                    Some(who),
-                    transcript_columns::with_role(
-                        who.role(),
-                        event_blocks::from_activity(who, news),
-                    ),
-                );
+                let told = event_blocks::from_activity(who, news);
+                self.remove_earlier_retry(&told);
+                self.push_blocks_before(Some(who), transcript_columns::with_role(who.role(), told));
             }
             _ => self.push_blocks(transcript_columns::with_role(
                 who.role(),

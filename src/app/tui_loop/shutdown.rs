@@ -56,7 +56,7 @@ impl TuiEnd {
             Self::Signalled(name) => Some(format!("interrupted by {name}")),
             Self::TerminalGone(error) => Some(format!("the terminal is gone: {error}")),
             Self::Panicked => Some("an error in the program".to_owned()),
-            Self::Killed => Some("the user left at once".to_owned()),
+            Self::Killed => Some("the user quit without waiting".to_owned()),
             Self::Left | Self::Refused(_) | Self::Failed(_) => None,
         }
     }

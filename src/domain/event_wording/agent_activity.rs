@@ -4,6 +4,7 @@ use super::{EventSpeaker, EventTone, EventWording, describe_tool_call};
 use crate::domain::event::AgentActivity;
 use crate::domain::step_result;
 use crate::domain::turn::Role;
+use crate::text::capitalize;
 
 /// Words what the agent of a role, or of a task, said or did; `None` where there is nothing to say.
 pub fn word_activity(role: Option<Role>, news: &AgentActivity) -> Option<EventWording> {
@@ -26,7 +27,9 @@ pub fn word_activity(role: Option<Role>, news: &AgentActivity) -> Option<EventWo
         AgentActivity::CallDenied { tool, reason } => {
             agent(Bad, format!("{tool} denied: {reason}"))
         }
-        AgentActivity::Retrying { reason } => agent(Quiet, format!("{who} tries again: {reason}")),
+        AgentActivity::Retrying { reason } => {
+            agent(Quiet, format!("{} tries again: {reason}", capitalize(who)))
+        }
         AgentActivity::Notice { text } => agent(Quiet, text.clone()),
         AgentActivity::Silent { seconds, verdict } => {
             let why = verdict.as_ref().map(|why| format!(", {why}"));

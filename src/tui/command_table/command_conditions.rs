@@ -20,6 +20,8 @@ pub struct CommandContext<'a> {
 pub struct OpenDialog {
     /// Whether it asks to send a turn or to confirm the goal.
     pub has_go: bool,
+    /// Whether it asks to resume an unfinished run.
+    pub has_resume: bool,
 }
 
 impl<'a> CommandContext<'a> {
@@ -84,8 +86,15 @@ pub fn run_is_open(now: &CommandContext<'_>) -> Option<String> {
     now.gate().is_none().then(|| now.no_run())
 }
 
-pub fn no_run_is_open(now: &CommandContext<'_>) -> Option<String> {
-    unless(now.state.is_none(), "a run is open")
+pub fn run_can_be_resumed(now: &CommandContext<'_>) -> Option<String> {
+    let is_asked = now.dialog.is_some_and(|dialog| dialog.has_resume);
+    let is_open = now.state.is_some_and(|state| !state.phase.is_final());
+    let why = if is_open {
+        "a run is open"
+    } else {
+        "no run to resume"
+    };
+    unless(is_asked, why)
 }
 
 pub fn run_exists(now: &CommandContext<'_>) -> Option<String> {

@@ -71,7 +71,7 @@ static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
         .unless(only_if::run_is_open).changes_run().sendable(),
     key_command("/resume", &[letter_key('r')], OutsideComposer, Build(|_| Ok(ScreenCommand::ResumeRun)),
         "Resume the unfinished run, or the open one of the history").titled("Resume an unfinished run")
-        .hint(140, "resume").unless(only_if::no_run_is_open).changes_run(),
+        .hint(140, "resume").unless(only_if::run_can_be_resumed).changes_run(),
 ]);
 
 #[rustfmt::skip]

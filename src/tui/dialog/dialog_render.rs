@@ -158,7 +158,21 @@ impl ChoiceDialog {
         if rows.len() > MAX_BUTTON_ROWS {
             return in_list();
         }
+        self.fill_last_row(&mut rows, columns);
         rows
+    }
+
+    /// Moves a button down to one that would be alone in the last row, if there is room.
+    fn fill_last_row(&self, rows: &mut [Vec<usize>], columns: usize) {
+        if let [.., above, last] = rows
+            && let (&[.., _, _, moved], &[alone]) = (above.as_slice(), last.as_slice())
+        {
+            let width = |at: usize| self.choices.get(at).map_or(0, button_columns);
+            if width(moved) + width(alone) + 2 * usize::from(BUTTON_GAP) <= columns {
+                above.pop();
+                last.insert(0, moved);
+            }
+        }
     }
 
     /// Draws the choices, scrolled so that the selected one is visible; returns their areas.

@@ -97,6 +97,8 @@ fn draw(
     page.draw(frame, area);
 }
 
+/// How wide rows of text are at most, with their names.
+const MAX_TEXT_COLUMNS: usize = 114;
 /// Below this width tables have fewer columns.
 const MIN_TABLE_COLUMNS: usize = 60;
 
@@ -114,6 +116,7 @@ fn lay_out(
     let end = last.unwrap_or(now);
     let mut page = StatusPage::new(columns);
     let half = page.pair_columns();
+    let text_columns = columns.min(MAX_TEXT_COLUMNS);
     let clock = about.clock;
     let is_narrow = columns < MIN_TABLE_COLUMNS;
     // In a narrow window the first columns would take the place of what the row is about.
@@ -137,7 +140,7 @@ fn lay_out(
     let discussions = discussion_rows::discussion_rows(state, end);
     page.push(StatusSection::new(
         "Discussions",
-        lay_out_rows(&discussions, columns),
+        lay_out_rows(&discussions, text_columns),
     ));
     page.push(StatusSection::new(
         "Timeline",
@@ -159,7 +162,7 @@ fn lay_out(
     }));
     page.push(StatusSection::new(
         "Checks",
-        lay_out_rows(&check_rows(state), columns),
+        lay_out_rows(&check_rows(state), text_columns),
     ));
     let turns = status_tables::turn_table(state, end, clock);
     page.push(table("Last turns", turns, &["At", "Took", "Cost", "End"]));

@@ -250,7 +250,7 @@ fn a_filter_is_left_although_nothing_is_in_it_any_more_and_is_clicked() {
     let filtered = |screen: &mut Screen, state: &RunState| {
         let seen = drawn(screen, (120, 40), Some(state));
         let rows: Vec<String> = seen.lines().map(str::to_owned).collect();
-        let at = rows.iter().position(|row| row.contains("findings open"));
+        let at = rows.iter().position(|row| row.starts_with("  Findings "));
         (at.unwrap(), seen.matches("residual since").count())
     };
     let (row, _) = filtered(&mut screen, &state);

@@ -492,6 +492,41 @@ fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
 }
 
 #[test]
+fn of_several_attempts_for_one_reason_the_last_is_shown() {
+    let retry = |reason: &str| {
+        agent(AgentActivity::Retrying {
+            reason: reason.to_owned(),
+        })
+    };
+    let mut screen = not_writing();
+    let seen = told(
+        &mut screen,
+        &[
+            retry("overloaded (attempt 1 of 3)"),
+            retry("overloaded (attempt 2 of 3)"),
+            retry("no network (attempt 3 of 3)"),
+        ],
+    );
+    let n_shown = |seen: &str, attempt: &str| seen.matches(attempt).count();
+    assert_eq!(n_shown(&seen, "attempt 1"), 0, "{seen}");
+    assert_eq!(
+        n_shown(&seen, "tries again: overloaded (attempt 2"),
+        1,
+        "{seen}"
+    );
+    assert_eq!(
+        n_shown(&seen, "tries again: no network (attempt 3"),
+        1,
+        "{seen}"
+    );
+    let said = agent(AgentActivity::Text {
+        text: "I go on.".to_owned(),
+    });
+    let seen = told(&mut screen, &[said, retry("no network (attempt 1 of 3)")]);
+    assert_eq!(n_shown(&seen, "no network"), 2, "{seen}");
+}
+
+#[test]
 fn why_an_agent_tries_again_stands_above_what_it_says_then() {
     use crate::domain::text_delta::TextDelta;
     let text = |text: &str| TextDelta::Text {

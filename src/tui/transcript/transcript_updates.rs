@@ -103,6 +103,24 @@ impl ChatTranscript {
         }
     }
 
+    /// Removes the notice of the attempt before, if nothing was said since and only the number of the attempt differs.
+    pub(super) fn remove_earlier_retry(&mut self, told: &[TranscriptBlock]) {
+        let reason = |block: &TranscriptBlock| match &block.content {
+            BlockContent::Notice { text, .. } => {
+                let reason = text.rsplit_once(" (attempt ");
+                reason.map(|(reason, _)| reason.to_owned())
+            }
+            _ => None,
+        };
+        let before = self.blocks.back();
+        let before = before.and_then(|block| Some((block.seq, reason(block)?)));
+        if let Some((seq, why)) = before
+            && told.first().and_then(reason).as_ref() == Some(&why)
+        {
+            self.remove_blocks(|block| block.seq == seq && reason(block).as_ref() == Some(&why));
+        }
+    }
+
     /// Returns the number of the block with the findings of the review that was committed now.
     fn find_last_review(&self) -> Option<usize> {
         let now = self.earlier.last_event();

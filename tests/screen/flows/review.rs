@@ -64,7 +64,7 @@ fn findings_are_followed_through_the_reviews() {
     }
     terminal.wait_for("Review 1/5");
     terminal.type_keys("3");
-    terminal.wait_for("2 of 2 findings open");
+    terminal.wait_for("all 2  open 2");
     terminal.wait_for("MAJOR     1  Say more.");
     terminal.type_keys("1");
     terminal.wait_for("Send the review to the planner?");
@@ -79,7 +79,7 @@ fn findings_are_followed_through_the_reviews() {
     terminal.type_keys(ENTER);
     terminal.wait_for("Run this plan (");
     terminal.type_keys("3");
-    terminal.wait_for("0 of 2 findings open");
+    terminal.wait_for("all 2  open 0");
     terminal.wait_for("✓ approved · 0 open, 0 new, 2 resolved");
     let told = told(&world, "reviewer");
     assert!(told.contains("it is short"), "{told}");

@@ -10,7 +10,6 @@ use super::{finding_entry, finding_rows, review_table, thread_entries};
 use crate::domain::findings::ReviewBar;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
-use crate::text::pluralize;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::labels::LocalClock;
 use crate::tui::scroll_view::ScrollTarget;
@@ -39,7 +38,7 @@ pub(super) fn ledger_entries(
     entries
 }
 
-/// Adds the findings that are listed, below their count.
+/// Adds the findings that are listed, below the filters.
 fn add_findings(
     entries: &mut Vec<CommentsEntry>,
     state: &RunState,
@@ -50,7 +49,7 @@ fn add_findings(
     let all = state.findings.all();
     let filter = chosen.filter;
     entries.push(CommentsEntry::new("", theme::PLAIN));
-    entries.push(count_entry(state, filter));
+    entries.push(filter_entry(state, filter));
     let n_before = entries.len();
     let listed = chosen.listed_findings(state);
     if form == FindingListLayout::Compact {
@@ -101,25 +100,24 @@ fn add_findings(
     }
 }
 
-/// Returns the line that counts the findings and names the filters, that of the list underlined.
-fn count_entry(state: &RunState, filter: FindingFilter) -> CommentsEntry {
-    let n_open = state.findings.open().count();
-    let all = pluralize(state.findings.all().len(), "finding");
-    let residual = match state.findings.residual().count() {
-        0 => String::new(),
-        n => format!(", {n} residual"),
-    };
-    let counts = format!("{n_open} of {all} open{residual}");
-    let mut parts = vec![(counts, theme::STRONG), ("  ".to_owned(), theme::PLAIN)];
+/// Returns the line with the filters and how many findings are in each, that of the list underlined.
+fn filter_entry(state: &RunState, filter: FindingFilter) -> CommentsEntry {
+    let mut parts = vec![("Findings".to_owned(), theme::STRONG)];
     for other in FindingFilter::useful(state) {
         let style = if other == filter {
-            theme::STRONG.add_modifier(Modifier::UNDERLINED)
+            theme::STRONG
         } else {
             theme::QUIET
         };
+        let label = if other == filter {
+            style.add_modifier(Modifier::UNDERLINED)
+        } else {
+            style
+        };
         parts.extend([
             ("  ".to_owned(), theme::PLAIN),
-            (other.label().to_owned(), style),
+            (other.label().to_owned(), label),
+            (format!(" {}", other.count(state)), style),
         ]);
     }
     CommentsEntry {

@@ -63,6 +63,12 @@ impl FindingFilter {
         }
     }
 
+    /// Returns how many findings of the run it lists.
+    pub(super) fn count(self, state: &RunState) -> usize {
+        let all = state.findings.all().iter();
+        all.filter(|finding| self.matches(finding)).count()
+    }
+
     fn matches(self, finding: &Finding) -> bool {
         match self {
             Self::All => true,

@@ -11,6 +11,9 @@ use crate::tui::tabs::screen_tab::{ScreenTab, TabContext};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+/// From this width on, a column stays empty at the right as at the left.
+const MIN_MARGIN_COLUMNS: u16 = 60;
+
 /// The Status tab, and the facts that only it shows.
 #[derive(Debug, Default)]
 pub struct StatusTab {
@@ -65,6 +68,14 @@ impl ScreenTab for StatusTab {
 
     fn page(&mut self) -> Option<&mut ScrollView> {
         Some(&mut self.page)
+    }
+
+    fn page_area(&self, area: Rect) -> Rect {
+        // Two cards side by side and tables fill any window.
+        Rect {
+            width: area.width - u16::from(area.width >= MIN_MARGIN_COLUMNS),
+            ..area
+        }
     }
 
     fn draw(&mut self, frame: &mut Frame, area: Rect, context: &TabContext<'_>, now: UnixMillis) {

@@ -22,6 +22,9 @@ use crate::tui::theme;
 /// How many of the latest turns are listed.
 const MAX_TURN_ROWS: usize = 12;
 
+/// The columns with numbers, which end below each other.
+const NUMBER_TITLES: &[&str] = &["Open", "New", "Resolved", "Took", "Fixes", "Tokens", "Cost"];
+
 /// A table: column titles, and rows of styled cells.
 pub struct StatusTable {
     titles: &'static [&'static str],
@@ -83,31 +86,41 @@ impl StatusTable {
             .collect();
         std::iter::once(&heads)
             .chain(&self.rows)
-            .map(|row| table_line(row, &widths, columns))
+            .map(|row| self.lay_out_row(row, &widths, columns))
             .collect()
     }
-}
 
-fn table_line(row: &[(String, Style)], widths: &[usize], columns: usize) -> Line<'static> {
-    let mut spans = vec![Span::raw("  ")];
-    let mut used = 2;
-    for ((text, style), wide) in row.iter().zip(widths) {
-        if *wide == 0 || used >= columns {
-            continue;
+    fn lay_out_row(
+        &self,
+        row: &[(String, Style)],
+        widths: &[usize],
+        columns: usize,
+    ) -> Line<'static> {
+        let mut spans = vec![Span::raw("  ")];
+        let mut used = 2;
+        for (((text, style), wide), title) in row.iter().zip(widths).zip(self.titles) {
+            if *wide == 0 || used >= columns {
+                continue;
+            }
+            let lead = if NUMBER_TITLES.contains(title) {
+                wide.saturating_sub(text_width(text))
+            } else {
+                0
+            };
+            let text = truncate_to_columns(&format!("{}{text}", " ".repeat(lead)), columns - used);
+            let gap = (wide + 2).saturating_sub(text_width(&text));
+            used += text_width(&text) + gap;
+            spans.push(Span::styled(text, *style));
+            spans.push(Span::raw(" ".repeat(gap)));
         }
-        let text = truncate_to_columns(text, columns - used);
-        let gap = (wide + 2).saturating_sub(text_width(&text));
-        used += text_width(&text) + gap;
-        spans.push(Span::styled(text, *style));
-        spans.push(Span::raw(" ".repeat(gap)));
+        if let Some(last) = spans.last().filter(|span| span.content.trim().is_empty())
+            && spans.len() > 1
+            && text_width(&last.content) > 0
+        {
+            spans.pop();
+        }
+        Line::from(spans)
     }
-    if let Some(last) = spans.last().filter(|span| span.content.trim().is_empty())
-        && spans.len() > 1
-        && text_width(&last.content) > 0
-    {
-        spans.pop();
-    }
-    Line::from(spans)
 }
 
 /// Returns a row for each review: its verdict and the planner's answers.

@@ -10,7 +10,7 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::RunTimeline;
 use crate::domain::turn::Role;
-use crate::text::format_duration;
+use crate::text::{format_duration, pluralize};
 use crate::tui::labels::{self, LocalClock, format_millis};
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
@@ -129,9 +129,9 @@ fn timeline_rows(state: &RunState, axis: &TimelineAxis, now: UnixMillis) -> Vec<
                 .map(|at| axis.offset_of(at))
                 .collect(),
             sum: format!(
-                "{} in {n} {}",
+                "{} in {}",
                 format_millis(course.work_millis(role, now)),
-                if n == 1 { "turn" } else { "turns" }
+                pluralize(n, "turn")
             ),
         }
     };
@@ -148,9 +148,9 @@ fn timeline_rows(state: &RunState, axis: &TimelineAxis, now: UnixMillis) -> Vec<
             .collect(),
         failed_at: Vec::new(),
         sum: format!(
-            "{} asked {}×",
+            "{} in {}",
             format_millis(course.wait_millis(now)),
-            course.wait_count()
+            pluralize(course.wait_count(), "question")
         ),
     });
     rows
