@@ -30,8 +30,9 @@
 //! - `command_table`: one row a command; it sees the screen as a `CommandTarget`, so that keys and help can be read anywhere. Keys, help, palette, completion, footer, `agent-collab keys` and the manual read it.
 //! - `run_commands`: commands to the run, computed from its state alone. They return a `CommandOutcome`, as do
 //!   `copy_commands` and the methods of the parts; `Screen::apply` carries it out.
-//! - Ten files give `Screen` methods: `screen` (its parts and doors), `key_dispatch`, `mouse`, `command_dispatch`,
-//!   `command_functions` (what only a row calls), `view_commands`, `discussion_commands`, `composer_submit`, `screen_layout`, and `linear_view` with its folder, which
+//! - Eight files give `Screen` methods: `screen` (its parts and doors), `key_dispatch`, `key_focus`, `command_dispatch`,
+//!   `command_functions` (what only a row calls), `view_commands`, `composer_submit`, `screen_layout`. What works on the screen
+//!   as a whole borrows it with the run's state: `MouseHandler`, `DiscussionCommands`, `ModeLine`, and `LineInterface`, which
 //!   prints the screen as lines and takes lines in place of keys. What concerns one part is a method
 //!   of that part (`ComposerPane`, `DialogPane`, `OverlayStack`, `ScreenTabs`, `ScreenSettings`, `CommandPalette`);
 //!   what reads several takes a struct that borrows them (`FrontView`, `PaletteContext`, `CompletionSources`,
@@ -144,7 +145,7 @@ pub use diff_view::DiffLookup;
 pub use discussion_commands::DiscussionPlanView;
 pub use document_texts::{DocumentRevision, RunDocumentFiles};
 pub use keymap::{ActiveKeymap, KeyOverride as WishedKeys, KeymapError as KeyFlaw};
-pub use linear_view::{LineTiming, LinearOutput};
+pub use linear_view::{LineInterface, LineTiming, LinearOutput};
 pub use read_only::{OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry};
 pub use remote_commands::{check_remote_command, sendable_commands};
 pub use screen::Screen;

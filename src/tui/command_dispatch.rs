@@ -11,6 +11,7 @@ use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
 use super::dialogs::{self, confirmations};
 use super::dialogs::{quit_confirmation, stale_plan};
 use super::diff_view::DiffAction;
+use super::discussion_commands::DiscussionCommands;
 use super::help;
 use super::keymap::ComposerFocus;
 use super::pager::{PagerFormat, TextPager};
@@ -88,8 +89,12 @@ impl Screen {
                 let outcome = run_commands::give_task(agent, prompt, agents);
                 self.apply(outcome)
             }
-            ScreenCommand::Discuss(wish) => self.perform_discussion_command(&wish, state),
-            ScreenCommand::BoardAction(does) => self.perform_board_action(does, state),
+            ScreenCommand::Discuss(wish) => {
+                DiscussionCommands::new(self, state).perform_discussion_command(&wish)
+            }
+            ScreenCommand::BoardAction(does) => {
+                DiscussionCommands::new(self, state).perform_board_action(does)
+            }
             ScreenCommand::ResumeRun => self.apply(run_commands::resume_run(state)),
             ScreenCommand::ExportRun(form) => self.apply(run_commands::export_run(form, state)),
             ScreenCommand::ChooseRefiner(role) => {
@@ -112,7 +117,9 @@ impl Screen {
                 self.overlays.front_transcript(chat).toggle_thinking();
                 Vec::new()
             }
-            ScreenCommand::Copy if self.overlays.is_board_in_front() => self.copy_from_board(state),
+            ScreenCommand::Copy if self.overlays.is_board_in_front() => {
+                DiscussionCommands::new(self, state).copy_from_board()
+            }
             ScreenCommand::Copy => self.apply_to_front(state, |front| front.copy_selection()),
             ScreenCommand::SelectAdjacent(along) => {
                 self.change_view(|screen| screen.select_adjacent(along, state))

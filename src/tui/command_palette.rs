@@ -6,6 +6,7 @@
 
 mod palette_entry;
 mod palette_render;
+pub(super) use palette_render::draw_palette;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 

@@ -19,6 +19,7 @@ use super::discussion_commands::DiscussionScreenCommand;
 use super::footer;
 use super::input_guard::unseen_dialog_reason;
 use super::keymap::ComposerFocus;
+use super::mode_line::ModeLine;
 use super::tab_kind::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::theme;
@@ -65,14 +66,18 @@ impl Screen {
     /// Returns the label of the empty composer: what a text in it is for.
     pub(super) fn describe_target(&self, state: Option<&RunState>) -> String {
         let target = self.target(state);
-        composer_target::target_label(&target, self.other_refiner(state), self.keymap())
+        composer_target::target_label(
+            &target,
+            ModeLine::new(self, state).other_refiner(),
+            self.keymap(),
+        )
     }
 
     /// Returns what Enter does with the current text, as a verb with its object; `None` where nobody gets it.
     pub(super) fn enter_effect(&self, state: Option<&RunState>) -> Option<String> {
         composer_target::enter_effect(
             &self.target(state),
-            self.other_refiner(state),
+            ModeLine::new(self, state).other_refiner(),
             self.keymap(),
         )
     }
@@ -456,13 +461,13 @@ impl Screen {
         let is_goal = state.is_none() && self.composer.describe_enter_command().is_none();
         let shows_mode = is_goal || is_empty;
         let mode_line = if shows_mode {
-            self.mode_line(state, columns)
+            ModeLine::new(self, state).lay_out(columns)
         } else {
             // The placeholder is gone, so what Enter does stands here.
             let label = truncate_to_columns(&label, columns);
             Line::from(clickable_keys::hint_spans(&label, theme::QUIET))
         };
-        let bar = match (is_writing, self.addressee(state)) {
+        let bar = match (is_writing, ModeLine::new(self, state).addressee()) {
             (false, _) => theme::QUIET,
             (true, Some(role)) => theme::role_style(role),
             (true, None) => theme::YOU,
@@ -481,7 +486,7 @@ impl Screen {
             && !self.overlays.covers_tab()
             && self.dialogs.unfinished_run.is_none();
         if takes_clicks {
-            self.hit_areas.buttons = self.mode_buttons(state, mode_row);
+            self.hit_areas.buttons = ModeLine::new(self, state).buttons(mode_row);
         }
         // While a dialog is open, it reports the news itself. Only the row above the text is always free.
         let toast = match sheet {

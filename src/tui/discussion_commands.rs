@@ -14,17 +14,17 @@ use super::command::ScreenCommand;
 use super::command_table::changes_run;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::discussion_board::{self, BoardAction, BoardModel, DiscussionBoard};
-use super::keymap::{ComposerFocus, KeyContext, KeyHint};
+use super::keymap::{KeyContext, KeyHint};
 use super::run_commands::CommandOutcome;
 use super::tab_kind::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::transcript::describe_outcome_details;
 use super::view_moves::ScrollMove;
 use super::{Screen, dialogs, theme};
-use crate::domain::discussion::{DiscussionEvent, FINDING_HOLDS, GroupDiscussion};
+use crate::domain::discussion::{FINDING_HOLDS, GroupDiscussion};
 use crate::domain::event::Event;
 use crate::domain::findings::FindingStatus;
-use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
+use crate::domain::ids::{DiscussionId, UnixMillis};
 use crate::domain::run::RunState;
 pub use discussion_screen_command::discussions_of_run;
 pub use discussion_screen_command::{
@@ -32,79 +32,47 @@ pub use discussion_screen_command::{
 };
 pub use discussion_view_state::DiscussionViewState;
 
-impl Screen {
-    /// Applies a piece of a participant's contribution.
-    pub(super) fn on_speech_delta(&mut self, session: &SessionId, piece: &str) {
-        self.discussions.live.push(session, piece);
-        self.append_child_text(session, piece);
+/// Carries out the user's commands for discussions on the screen.
+pub(super) struct DiscussionCommands<'a> {
+    screen: &'a mut Screen,
+    state: Option<&'a RunState>,
+}
+
+impl<'a> DiscussionCommands<'a> {
+    pub(super) fn new(screen: &'a mut Screen, state: Option<&'a RunState>) -> Self {
+        Self { screen, state }
     }
 
-    /// Applies an event: updates the current speaker, and opens the board of a discussion that the user started.
-    pub(super) fn on_discussion_event(&mut self, event: &Event) {
-        self.discussions.live.on_event(event);
-        if let Event::Discussion {
-            id,
-            news: DiscussionEvent::Begun { order },
-        } = event
-        {
-            let is_mine =
-                order.parent.is_none() && std::mem::take(&mut self.discussions.is_starting);
-            // Do not interrupt the user while they write.
-            if is_mine && self.composer.editor.is_empty() && self.dialogs.own.is_none() {
-                let _nothing_to_do = self.open_board(DiscussionBoard::new(id.clone()));
-                self.dialogs.guard.note_view_opened();
-            }
-        }
-    }
-
-    /// Stores the discussion presets, each with its description.
-    pub fn on_discussion_presets(&mut self, presets: Vec<(String, String)>) {
-        self.discussions.presets = presets;
-    }
-
-    /// Shows the plan of a discussion before it starts; the answer is [`Action::Discuss`].
-    pub fn show_discussion_plan(&mut self, planned: &DiscussionPlanView) {
-        self.is_dirty = true;
-        self.close_overlays();
-        self.toast.text = None;
-        self.open_or_defer_dialog(dialogs::discussion_start::build_dialog(planned));
-        self.discussions
-            .planned_topic
-            .clone_from(&planned.topic.text);
-    }
-
-    /// Notes that the user has requested a discussion, so that its board opens when it starts.
-    pub(super) fn note_discussion_request(&mut self, actions: &[Action]) {
-        let begins = |action: &Action| matches!(action, Action::Discuss(_));
-        self.discussions.is_starting |= actions.iter().any(begins);
-    }
-
-    /// Notes that the requested discussion has not started, so that no board opens for it.
-    pub fn on_discussion_not_started(&mut self) {
-        self.discussions.is_starting = false;
-    }
-
-    fn start_discussion(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
-        match (text, state) {
-            ("", _) if !discussions_of_run(state).is_empty() => self.show_board(state),
-            ("", _) => self.show_toast("Write the question and the options after /discuss."),
-            (text, _) => vec![Action::Discuss(self.discussions.parse_topic(text))],
+    fn start_discussion(&mut self, text: &str) -> Vec<Action> {
+        match (text, self.state) {
+            ("", _) if !discussions_of_run(self.state).is_empty() => self.show_board(),
+            ("", _) => self
+                .screen
+                .show_toast("Write the question and the options after /discuss."),
+            (text, _) => vec![Action::Discuss(self.screen.discussions.parse_topic(text))],
         }
     }
 
     /// Requests the plan of a discussion about the selected finding.
-    fn plan_finding_discussion(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let Some((n, state)) = self.tabs.comments.selection.selected_finding().zip(state) else {
-            self.show_over_all(TabKind::Comments);
-            return self.explain_pointing("a finding");
+    fn plan_finding_discussion(&mut self) -> Vec<Action> {
+        let Some((n, state)) = self
+            .screen
+            .tabs
+            .comments
+            .selection
+            .selected_finding()
+            .zip(self.state)
+        else {
+            self.screen.show_over_all(TabKind::Comments);
+            return self.screen.explain_pointing("a finding");
         };
         if state.phase.is_final() {
-            return self.show_toast(
+            return self.screen.show_toast(
                 "The run is finished, so no reviewer gets the result. Ask anything else \
             with /discuss.",
             );
         }
-        self.show_toast("Choosing the participants …");
+        self.screen.show_toast("Choosing the participants …");
         vec![Action::PlanDiscussion(DiscussionTopic {
             finding: Some(n),
             ..DiscussionTopic::default()
@@ -114,14 +82,14 @@ impl Screen {
     fn stop_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         match discussion.filter(|each| each.is_running()) {
             Some(discussion) => vec![Action::StopDiscussion(discussion.id().clone())],
-            None => self.show_toast("No discussion is running."),
+            None => self.screen.show_toast("No discussion is running."),
         }
     }
 
     fn resume_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         match discussion.filter(|each| each.can_resume()) {
             Some(discussion) => vec![Action::GoOnDiscussing(discussion.id().clone())],
-            None => self.show_toast(
+            None => self.screen.show_toast(
                 "You can continue only a discussion that was stopped, was cut off or failed.",
             ),
         }
@@ -130,7 +98,7 @@ impl Screen {
     fn export_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         match discussion {
             Some(discussion) => vec![Action::ExportDiscussion(discussion.id().clone())],
-            None => self.show_toast("No discussion in this run yet."),
+            None => self.screen.show_toast("No discussion in this run yet."),
         }
     }
 
@@ -138,15 +106,14 @@ impl Screen {
     pub(super) fn perform_discussion_command(
         &mut self,
         wish: &DiscussionScreenCommand,
-        state: Option<&RunState>,
     ) -> Vec<Action> {
-        let all = discussions_of_run(state);
+        let all = discussions_of_run(self.state);
         match wish {
-            DiscussionScreenCommand::Start(text) => self.start_discussion(text, state),
+            DiscussionScreenCommand::Start(text) => self.start_discussion(text),
             DiscussionScreenCommand::PreviewBudget(preset) => {
                 vec![Action::ShowBudget(preset.clone())]
             }
-            DiscussionScreenCommand::DiscussFinding => self.plan_finding_discussion(state),
+            DiscussionScreenCommand::DiscussFinding => self.plan_finding_discussion(),
             DiscussionScreenCommand::Stop => {
                 self.stop_discussion(all.iter().rfind(|each| each.is_running()))
             }
@@ -154,99 +121,62 @@ impl Screen {
                 self.resume_discussion(all.iter().rfind(|each| each.can_resume()))
             }
             DiscussionScreenCommand::Export => self.export_discussion(all.last()),
-            DiscussionScreenCommand::ShowBoard => self.show_board(state),
+            DiscussionScreenCommand::ShowBoard => self.show_board(),
             DiscussionScreenCommand::Quote => {
                 self.quote_discussion_result(all.iter().rfind(|each| each.outcome.is_some()))
             }
             DiscussionScreenCommand::Settle => {
-                self.ask_to_settle_finding(self.tabs.comments.selection.selected_finding(), state)
+                self.ask_to_settle_finding(self.screen.tabs.comments.selection.selected_finding())
             }
         }
     }
 
     /// Shows the board of the running discussion, or of the last one.
-    fn show_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let running = discussions_of_run(state)
+    fn show_board(&mut self) -> Vec<Action> {
+        let running = discussions_of_run(self.state)
             .iter()
             .rfind(|each| each.is_running());
-        match running.or(discussions_of_run(state).last()) {
-            Some(discussion) => self.open_board(DiscussionBoard::new(discussion.id().clone())),
-            None => self.show_toast("No discussion in this run yet."),
+        match running.or(discussions_of_run(self.state).last()) {
+            Some(discussion) => self
+                .screen
+                .open_board(DiscussionBoard::new(discussion.id().clone())),
+            None => self.screen.show_toast("No discussion in this run yet."),
         }
     }
 
-    /// Opens a board in place of any other view over the tab.
-    pub(super) fn open_board(&mut self, board: DiscussionBoard) -> Vec<Action> {
-        (self.overlays.pager, self.overlays.diff) = (None, None);
-        self.overlays.board = Some(board);
-        self.composer.focus = ComposerFocus::Unfocused;
-        Vec::new()
-    }
-
-    /// Returns the model of the open board.
-    fn board_model<'a>(&'a self, state: Option<&'a RunState>) -> Option<BoardModel<'a>> {
-        let id = &self.overlays.board.as_ref()?.id;
-        build_board_model(id, &self.discussions, state)
-    }
-
-    pub(super) fn draw_board(
-        &mut self,
-        frame: &mut Frame,
-        area: Rect,
-        state: Option<&RunState>,
-        waits: Option<&ChoiceDialog>,
-        now: UnixMillis,
-    ) {
-        let Some(board) = &mut self.overlays.board else {
-            return;
-        };
-        let shown = discussions_of_run(state)
-            .iter()
-            .find(|each| *each.id() == board.id);
-        shown
-            .into_iter()
-            .for_each(|shown| self.discussions.update_counts(shown));
-        let minutes = build_board_model(&board.id, &self.discussions, state);
-        let waits = waits.map(ChoiceDialog::heading);
-        board.draw(frame, area, minutes.as_ref(), waits.as_deref(), now);
-    }
-
     /// Performs an action of the board.
-    pub(super) fn perform_board_action(
-        &mut self,
-        does: BoardAction,
-        state: Option<&RunState>,
-    ) -> Vec<Action> {
-        let Some(board) = &mut self.overlays.board else {
+    pub(super) fn perform_board_action(&mut self, does: BoardAction) -> Vec<Action> {
+        let Some(board) = &mut self.screen.overlays.board else {
             return Vec::new();
         };
         if does == BoardAction::Close {
             if !board.close_speech() {
-                self.overlays.board = None;
+                self.screen.overlays.board = None;
             }
             return Vec::new();
         }
-        let Some(minutes) = build_board_model(&board.id, &self.discussions, state) else {
+        let Some(minutes) = build_board_model(&board.id, &self.screen.discussions, self.state)
+        else {
             return Vec::new();
         };
         if board.perform_action(does, &minutes) {
             return Vec::new();
         }
         let id = &board.id;
-        let Some(discussion) = discussions_of_run(state)
+        let Some(discussion) = discussions_of_run(self.state)
             .iter()
             .find(|each| each.id() == id)
         else {
             return Vec::new();
         };
         match does {
-            BoardAction::Copy => self.copy_from_board(state),
+            BoardAction::Copy => self.copy_from_board(),
             BoardAction::Quote => self.quote_discussion_result(Some(discussion)),
-            BoardAction::Settle => self.ask_to_settle_finding(discussion.order.finding, state),
+            BoardAction::Settle => self.ask_to_settle_finding(discussion.order.finding),
             BoardAction::Export => self.export_discussion(Some(discussion)),
             BoardAction::Stop => self.stop_discussion(Some(discussion)),
             BoardAction::Resume => self.resume_discussion(Some(discussion)),
-            BoardAction::NextDiscussion => self.show_next_board(state),
+            BoardAction::NextDiscussion => self.show_next_board(),
             BoardAction::PreviousParticipant
             | BoardAction::NextParticipant
             | BoardAction::PreviousRound
@@ -257,59 +187,73 @@ impl Screen {
     }
 
     /// Copies the open contribution, or the discussion's result.
-    pub(super) fn copy_from_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let read = self.board_model(state).and_then(|minutes| {
-            let read = self.overlays.board.as_ref()?.open_speech_text(&minutes);
+    pub(super) fn copy_from_board(&mut self) -> Vec<Action> {
+        let read = board_model(self.screen, self.state).and_then(|minutes| {
+            let read = self
+                .screen
+                .overlays
+                .board
+                .as_ref()?
+                .open_speech_text(&minutes);
             Some(read.unwrap_or_else(|| minutes.discussion.result_to_markdown()))
         });
         let Some(text) = read else {
             return Vec::new();
         };
-        self.apply(CommandOutcome::copy(text))
+        self.screen.apply(CommandOutcome::copy(text))
     }
 
     /// Shows the board of the next discussion; after the last one, the first.
-    fn show_next_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let all = discussions_of_run(state);
+    fn show_next_board(&mut self) -> Vec<Action> {
+        let all = discussions_of_run(self.state);
         let at = self
+            .screen
             .overlays
             .board
             .as_ref()
             .and_then(|board| all.iter().position(|each| *each.id() == board.id));
         let next = at.map_or(0, |at| at + 1);
         match all.get(next).or(all.first()) {
-            Some(next) if all.len() > 1 => self.open_board(DiscussionBoard::new(next.id().clone())),
-            Some(_) | None => self.show_toast("This is the only discussion of this run."),
+            Some(next) if all.len() > 1 => self
+                .screen
+                .open_board(DiscussionBoard::new(next.id().clone())),
+            Some(_) | None => self
+                .screen
+                .show_toast("This is the only discussion of this run."),
         }
     }
 
     /// Quotes a result in the composer, before the text that is already there.
     fn quote_discussion_result(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         let Some(discussion) = discussion else {
-            return self.show_toast("No discussion of this run has finished yet.");
+            return self
+                .screen
+                .show_toast("No discussion of this run has finished yet.");
         };
         if discussion.outcome.is_none() {
-            return self.show_toast("The discussion has no result to quote yet.");
+            return self
+                .screen
+                .show_toast("The discussion has no result to quote yet.");
         }
-        self.close_overlays();
-        self.focus_composer();
-        self.composer.close_completion();
+        self.screen.close_overlays();
+        self.screen.focus_composer();
+        self.screen.composer.close_completion();
         let text = format_quotation(discussion);
-        self.on_paste(&text);
+        self.screen.on_paste(&text);
         Vec::new()
     }
 
     /// Asks whether the discussion settles a finding.
-    fn ask_to_settle_finding(&mut self, n: Option<u32>, state: Option<&RunState>) -> Vec<Action> {
-        let Some((n, state)) = n.zip(state) else {
-            return self.explain_pointing("a finding");
+    fn ask_to_settle_finding(&mut self, n: Option<u32>) -> Vec<Action> {
+        let Some((n, state)) = n.zip(self.state) else {
+            return self.screen.explain_pointing("a finding");
         };
         let finding = state.findings.all().iter().find(|each| each.remark.n == n);
         let Some(finding) = finding.filter(|each| each.status == FindingStatus::Open) else {
-            return self.show_toast("That finding is already resolved.");
+            return self.screen.show_toast("That finding is already resolved.");
         };
         if state.phase.is_final() {
-            return self
+            return self.screen
                 .show_toast("The run is finished. To discuss something outside a run, use `agent-collab discuss`.");
         }
         let mut about = discussions_of_run(Some(state)).iter().rev();
@@ -317,9 +261,11 @@ impl Screen {
             let of_it = each.order.finding == Some(n);
             each.outcome.as_ref().filter(|_| of_it)
         }) else {
-            return self.show_toast("The discussion of that finding has not finished.");
+            return self
+                .screen
+                .show_toast("The discussion of that finding has not finished.");
         };
-        self.overlays.board = None;
+        self.screen.overlays.board = None;
         let holds = result
             .decision
             .as_ref()
@@ -353,74 +299,105 @@ impl Screen {
         if text_width(&text) > dialogs::MAX_FINDING_COLUMNS {
             sheet.full_text = Some((title, format!("{text}\n\n{}", sheet.to_text())));
         }
-        self.open_dialog(sheet)
+        self.screen.open_dialog(sheet)
     }
 
     /// Handles a click on the board.
-    pub(super) fn click_board(&mut self, at: Position, state: Option<&RunState>) {
-        if let Some(board) = &mut self.overlays.board
-            && let Some(minutes) = build_board_model(&board.id, &self.discussions, state)
+    pub(super) fn click_board(&mut self, at: Position) {
+        if let Some(board) = &mut self.screen.overlays.board
+            && let Some(minutes) =
+                build_board_model(&board.id, &self.screen.discussions, self.state)
         {
             board.click(at, &minutes);
         }
     }
 
     /// Moves the board's selection, or scrolls the open contribution.
-    pub(super) fn scroll_board(&mut self, to: ScrollMove, state: Option<&RunState>) {
-        if let Some(board) = &mut self.overlays.board
-            && let Some(minutes) = build_board_model(&board.id, &self.discussions, state)
+    pub(super) fn scroll_board(&mut self, to: ScrollMove) {
+        if let Some(board) = &mut self.screen.overlays.board
+            && let Some(minutes) =
+                build_board_model(&board.id, &self.screen.discussions, self.state)
         {
             board.scroll(to, &minutes);
         }
     }
+}
 
-    /// Returns the key hints of the board that are useful now.
-    pub(super) fn board_hints(&self, state: Option<&RunState>) -> Vec<KeyHint> {
-        let minutes = self.board_model(state);
-        let discussion = minutes.map(|minutes| minutes.discussion);
-        let is_over = discussion.is_some_and(|each| each.outcome.is_some());
-        let is_reading = self
-            .overlays
-            .board
-            .as_ref()
-            .is_some_and(DiscussionBoard::is_speech_open);
-        let has = |does: BoardAction| match does {
-            BoardAction::Open | BoardAction::NextDiscussion if is_reading => false,
-            BoardAction::PreviousRound | BoardAction::NextRound => is_reading,
-            BoardAction::Quote => is_over,
-            BoardAction::Settle => {
-                is_over && discussion.is_some_and(|each| each.order.finding.is_some())
-            }
-            BoardAction::Stop => discussion.is_some_and(GroupDiscussion::is_running),
-            BoardAction::Resume => discussion.is_some_and(GroupDiscussion::can_resume),
-            BoardAction::NextDiscussion => discussions_of_run(state).len() > 1,
-            _ => true,
-        };
-        let is_useful = |hint: &KeyHint| {
-            hint.keys.iter().all(|(_, command)| match command {
-                ScreenCommand::BoardAction(does) => {
-                    has(*does) && !(changes_run(command) && self.is_read_only())
-                }
-                ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down) => true,
-                ScreenCommand::Scroll(ScrollMove::PageUp | ScrollMove::PageDown) => is_reading,
-                _ => !is_reading,
-            })
-        };
-        let mut hints = self.keymap().view_hints(KeyContext::Board);
-        hints.retain(is_useful);
-        for hint in &mut hints {
-            let is_line = |command| {
-                matches!(
-                    command,
-                    &ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down)
-                )
-            };
-            if !is_reading && hint.keys.iter().all(|(_, command)| is_line(command)) {
-                hint.label = "round";
-            }
+/// Draws the open board over the tab.
+pub(super) fn draw_board(
+    screen: &mut Screen,
+    frame: &mut Frame,
+    area: Rect,
+    state: Option<&RunState>,
+    waits: Option<&ChoiceDialog>,
+    now: UnixMillis,
+) {
+    let Some(board) = &mut screen.overlays.board else {
+        return;
+    };
+    let shown = discussions_of_run(state)
+        .iter()
+        .find(|each| *each.id() == board.id);
+    shown
+        .into_iter()
+        .for_each(|shown| screen.discussions.update_counts(shown));
+    let minutes = build_board_model(&board.id, &screen.discussions, state);
+    let waits = waits.map(ChoiceDialog::heading);
+    board.draw(frame, area, minutes.as_ref(), waits.as_deref(), now);
+}
+
+/// Returns the key hints of the board that are useful now.
+pub(super) fn board_hints(screen: &Screen, state: Option<&RunState>) -> Vec<KeyHint> {
+    let minutes = board_model(screen, state);
+    let discussion = minutes.map(|minutes| minutes.discussion);
+    let is_over = discussion.is_some_and(|each| each.outcome.is_some());
+    let is_reading = screen
+        .overlays
+        .board
+        .as_ref()
+        .is_some_and(DiscussionBoard::is_speech_open);
+    let has = |does: BoardAction| match does {
+        BoardAction::Open | BoardAction::NextDiscussion if is_reading => false,
+        BoardAction::PreviousRound | BoardAction::NextRound => is_reading,
+        BoardAction::Quote => is_over,
+        BoardAction::Settle => {
+            is_over && discussion.is_some_and(|each| each.order.finding.is_some())
         }
-        hints
+        BoardAction::Stop => discussion.is_some_and(GroupDiscussion::is_running),
+        BoardAction::Resume => discussion.is_some_and(GroupDiscussion::can_resume),
+        BoardAction::NextDiscussion => discussions_of_run(state).len() > 1,
+        _ => true,
+    };
+    let is_useful = |hint: &KeyHint| {
+        hint.keys.iter().all(|(_, command)| match command {
+            ScreenCommand::BoardAction(does) => {
+                has(*does) && !(changes_run(command) && screen.is_read_only())
+            }
+            ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down) => true,
+            ScreenCommand::Scroll(ScrollMove::PageUp | ScrollMove::PageDown) => is_reading,
+            _ => !is_reading,
+        })
+    };
+    let mut hints = screen.keymap().view_hints(KeyContext::Board);
+    hints.retain(is_useful);
+    for hint in &mut hints {
+        let is_line = |command| {
+            matches!(
+                command,
+                &ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down)
+            )
+        };
+        if !is_reading && hint.keys.iter().all(|(_, command)| is_line(command)) {
+            hint.label = "round";
+        }
     }
+    hints
+}
+
+/// Returns the model of the open board.
+fn board_model<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<BoardModel<'a>> {
+    let id = &screen.overlays.board.as_ref()?.id;
+    build_board_model(id, &screen.discussions, state)
 }
 
 fn build_board_model<'a>(

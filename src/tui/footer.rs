@@ -15,6 +15,7 @@ use super::command::ScreenCommand;
 use super::command_table::{changes_run, is_command_available, is_safe_in_overlay};
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
 use super::diff_view::{DiffAction, MIN_SIDES_WINDOW_COLUMNS};
+use super::discussion_commands;
 use super::hit_areas::FooterButtons;
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
 use super::tab_kind::TabKind;
@@ -139,7 +140,7 @@ fn footer_hints(
             all.take(MAX_OVERLAY_HINTS).collect()
         }
         Some(KeyContext::Board) => {
-            let all = screen.board_hints(state);
+            let all = discussion_commands::board_hints(screen, state);
             all.into_iter().map(FooterHint::from).collect()
         }
         Some(KeyContext::Text) => {

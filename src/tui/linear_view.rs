@@ -34,61 +34,77 @@ pub struct LinearOutput {
     pub asks: bool,
 }
 
-impl Screen {
+/// The screen by lines: what it prints, and what the user's lines do in place of keys.
+pub struct LineInterface<'a> {
+    screen: &'a mut Screen,
+    state: Option<&'a RunState>,
+}
+
+impl<'a> LineInterface<'a> {
+    /// Takes the screen, and the state of the run that it shows.
+    pub fn new(screen: &'a mut Screen, state: Option<&'a RunState>) -> Self {
+        Self { screen, state }
+    }
+}
+
+impl LineInterface<'_> {
     /// Returns what is to be printed now; call it after the frame was drawn, which updates what it prints.
-    pub fn print_news(&mut self, state: Option<&RunState>) -> LinearOutput {
+    pub fn print_news(&mut self) -> LinearOutput {
         let mut lines = Vec::new();
-        let is_first = !std::mem::replace(&mut self.linear.is_introduced, true);
+        let is_first = !std::mem::replace(&mut self.screen.linear.is_introduced, true);
         // A view of another run comes after the program's own screen.
-        if is_first && !self.is_read_only() {
+        if is_first && !self.screen.is_read_only() {
             lines.extend(INTRODUCTION.map(str::to_owned));
         }
         self.push_read_only_note(&mut lines);
-        lines.append(&mut self.linear.replies);
+        lines.append(&mut self.screen.linear.replies);
         self.push_welcome_problems(&mut lines);
-        for news in self.tabs.chat.transcript.take_news() {
-            lines.extend(self.linear.news_lines(news));
+        for news in self.screen.tabs.chat.transcript.take_news() {
+            lines.extend(self.screen.linear.news_lines(news));
         }
-        if let Some(view) = self.take_view_lines(state) {
-            self.linear.speaker = None;
+        if let Some(view) = self.take_view_lines() {
+            self.screen.linear.speaker = None;
             lines.extend(view);
         }
         self.push_toast(&mut lines);
-        self.push_activity(&mut lines, state);
-        self.linear.note_printed(&lines);
-        let asks = self.push_question(&mut lines, state);
+        self.push_activity(&mut lines);
+        self.screen.linear.note_printed(&lines);
+        let asks = self.push_question(&mut lines);
         LinearOutput { lines, asks }
     }
 
     fn push_read_only_note(&mut self, lines: &mut Vec<String>) {
-        if self.linear.read_only != self.settings.read_only {
-            self.linear.read_only.clone_from(&self.settings.read_only);
-            let note = self.settings.read_only_reason();
+        if self.screen.linear.read_only != self.screen.settings.read_only {
+            self.screen
+                .linear
+                .read_only
+                .clone_from(&self.screen.settings.read_only);
+            let note = self.screen.settings.read_only_reason();
             lines.extend(note.map(|why| format!("{why}. /chat prints what was said.")));
         }
     }
 
     /// Says what is missing before a run can start.
     fn push_welcome_problems(&mut self, lines: &mut Vec<String>) {
-        let missing = self.run_facts.welcome.missing.iter();
+        let missing = self.screen.run_facts.welcome.missing.iter();
         let missing: Vec<String> = missing
             .map(|one| format!("Missing: {}. {}", one.problem, one.remedy))
             .collect();
-        if missing != self.linear.welcome_problems {
+        if missing != self.screen.linear.welcome_problems {
             lines.extend(missing.iter().map(|line| text_wrap::to_one_line(line)));
-            self.linear.welcome_problems = missing;
+            self.screen.linear.welcome_problems = missing;
         }
     }
 
     /// Says what was not done and why, unless a notice has just said it.
     fn push_toast(&mut self, lines: &mut Vec<String>) {
-        let toast = &self.toast.text;
-        if *toast == self.linear.toast {
+        let toast = &self.screen.toast.text;
+        if *toast == self.screen.linear.toast {
             return;
         }
-        self.linear.toast.clone_from(toast);
+        self.screen.linear.toast.clone_from(toast);
         // The transcript shows paths relative to the repository.
-        let root = format!("{}/", self.settings.repository);
+        let root = format!("{}/", self.screen.settings.repository);
         let line = toast.as_deref().map(without_signs);
         let line = line.map(|line| line.replace(&root, ""));
         let told = lines.join(" ");
@@ -96,14 +112,16 @@ impl Screen {
     }
 
     /// Says who works on what, once for each piece of work, and what a text means while nothing runs.
-    fn push_activity(&mut self, lines: &mut Vec<String>, state: Option<&RunState>) {
-        let waits = self.pending_dialog(state).is_some();
-        let (key, line) = match state {
-            _ if self.run_facts.is_quitting => return,
+    fn push_activity(&mut self, lines: &mut Vec<String>) {
+        let waits = self.screen.pending_dialog(self.state).is_some();
+        let (key, line) = match self.state {
+            _ if self.screen.run_facts.is_quitting => return,
             // A toast says what is being started.
-            None if self.is_read_only() || waits || self.toast.text.is_some() => return,
+            None if self.screen.is_read_only() || waits || self.screen.toast.text.is_some() => {
+                return;
+            }
             // What a text means is said once it is known what is here.
-            None if self.run_facts.welcome == WelcomeInfo::default() => return,
+            None if self.screen.run_facts.welcome == WelcomeInfo::default() => return,
             Some(state) if state.running.is_some() => match running_turn_line(state) {
                 Some(found) => found,
                 None => return,
@@ -116,17 +134,17 @@ impl Screen {
                 _ => return,
             },
             Some(state) if waits || !state.phase.is_final() => {
-                self.linear.activity = None;
+                self.screen.linear.activity = None;
                 return;
             }
             _ => {
-                let line = format!("Type a text. {}.", self.describe_target(state));
+                let line = format!("Type a text. {}.", self.screen.describe_target(self.state));
                 (line.clone(), line)
             }
         };
-        if self.linear.activity.as_ref() != Some(&key) {
-            self.linear.activity = Some(key);
-            self.linear.speaker = None;
+        if self.screen.linear.activity.as_ref() != Some(&key) {
+            self.screen.linear.activity = Some(key);
+            self.screen.linear.speaker = None;
             lines.push(line);
         }
     }

@@ -18,12 +18,22 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::borrow::Cow;
 
-impl Screen {
+/// The row below the composer's text, and who gets that text.
+pub(super) struct ModeLine<'a> {
+    screen: &'a Screen,
+    state: Option<&'a RunState>,
+}
+
+impl<'a> ModeLine<'a> {
+    pub(super) fn new(screen: &'a Screen, state: Option<&'a RunState>) -> Self {
+        Self { screen, state }
+    }
+
     /// Returns the agent that gets what is written now, if it is one.
-    pub(super) fn addressee(&self, state: Option<&RunState>) -> Option<Role> {
-        let state = state?;
-        let known = self.dialog_context();
-        match composer_target::composer_target(Some(state), self.composer.draft, &known) {
+    pub(super) fn addressee(&self) -> Option<Role> {
+        let state = self.state?;
+        let known = self.screen.dialog_context();
+        match composer_target::composer_target(Some(state), self.screen.composer.draft, &known) {
             ComposerTarget::TalkToRefiner(role)
             | ComposerTarget::AfterTalking(role)
             | ComposerTarget::SteerTurn(role)
@@ -34,23 +44,23 @@ impl Screen {
     }
 
     /// Returns the agent that can refine the goal instead of the one that does; `None` without a reviewer.
-    pub(super) fn other_refiner(&self, state: Option<&RunState>) -> Option<Role> {
-        match state {
+    pub(super) fn other_refiner(&self) -> Option<Role> {
+        match self.state {
             Some(state) => {
                 let other = state.refiner.other();
                 state.session(other).map(|_| other)
             }
-            None if self.settings.next_run.has_no_reviewer() => None,
-            None => Some(self.composer.refiner.other()),
+            None if self.screen.settings.next_run.has_no_reviewer() => None,
+            None => Some(self.screen.composer.refiner.other()),
         }
     }
 
     /// Returns the line below the text: who gets it with CLI and model, the mode and the gate; before a run the keys,
     /// unless those are below the composer.
-    pub(super) fn mode_line(&self, state: Option<&RunState>, columns: usize) -> Line<'static> {
-        let words = match state {
+    pub(super) fn lay_out(&self, columns: usize) -> Line<'static> {
+        let words = match self.state {
             Some(state) => self.mode_words(state, columns),
-            None if self.hit_areas.welcome.is_some() => self.next_run_words(columns),
+            None if self.screen.hit_areas.welcome.is_some() => self.next_run_words(columns),
             None => return self.first_keys_line(columns),
         };
         Line::from(words.into_iter().map(|word| word.span).collect::<Vec<_>>())
@@ -58,10 +68,13 @@ impl Screen {
 
     /// Returns the keys for a goal.
     pub(super) fn first_keys_line(&self, columns: usize) -> Line<'static> {
-        let other = self.keymap().key_label("refiner", ComposerFocus::Focused);
-        let refiner = self.composer.refiner;
+        let other = self
+            .screen
+            .keymap()
+            .key_label("refiner", ComposerFocus::Focused);
+        let refiner = self.screen.composer.refiner;
         let mut keys = vec![format!("Enter to {}", refiner.name())];
-        let role = self.other_refiner(None);
+        let role = self.other_refiner();
         keys.extend(role.map(|role| format!("{other} {}", role.name())));
         keys.extend([
             "Shift+Enter new line".to_owned(),
@@ -77,8 +90,8 @@ impl Screen {
 
     /// Returns who gets the goal of the next run, with its CLI, and how that run starts.
     fn next_run_words(&self, columns: usize) -> Vec<ModeWord> {
-        let next = &self.settings.next_run;
-        let role = self.composer.refiner;
+        let next = &self.screen.settings.next_run;
+        let role = self.screen.composer.refiner;
         let cli = match role {
             Role::Planner => next.planner.as_str(),
             Role::Reviewer => next.reviewer.as_deref().unwrap_or_default(),
@@ -87,7 +100,7 @@ impl Screen {
             ModeWord {
                 span: Span::styled(labels::role_title(role), theme::role_style(role)),
                 command: self
-                    .other_refiner(None)
+                    .other_refiner()
                     .map(|_| ScreenCommand::ChooseRefiner(None)),
             },
             ModeWord::text("  ", theme::PLAIN),
@@ -105,12 +118,12 @@ impl Screen {
     }
 
     /// Returns the areas of the words in the line that can be clicked, with what a click does.
-    pub(super) fn mode_buttons(&self, state: Option<&RunState>, row: Rect) -> FooterButtons {
+    pub(super) fn buttons(&self, row: Rect) -> FooterButtons {
         let mut x = row.x;
         let columns = usize::from(row.width);
-        let words = match state {
+        let words = match self.state {
             Some(state) => self.mode_words(state, columns),
-            None if self.hit_areas.welcome.is_some() => self.next_run_words(columns),
+            None if self.screen.hit_areas.welcome.is_some() => self.next_run_words(columns),
             None => return FooterButtons::new(),
         };
         let places = words.into_iter().map(|word| {
@@ -131,10 +144,9 @@ impl Screen {
         let gate = state.gate.label();
         let mode = state.mode.label();
         let mut left = Vec::new();
-        if let Some(role) = self.addressee(Some(state)) {
+        if let Some(role) = self.addressee() {
             let name = labels::role_title(role);
-            let switches =
-                state.phase == Phase::RefineGoal && self.other_refiner(Some(state)).is_some();
+            let switches = state.phase == Phase::RefineGoal && self.other_refiner().is_some();
             left.push(ModeWord {
                 span: Span::styled(name, theme::role_style(role)),
                 command: switches.then_some(ScreenCommand::ChooseRefiner(None)),

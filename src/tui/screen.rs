@@ -23,12 +23,15 @@ use super::dialog::ComposerDraft;
 use super::dialog_pane::DialogPane;
 use super::dialogs::DialogContext;
 use super::diff_view::DiffLookup;
+use super::discussion_board::DiscussionBoard;
+use super::discussion_commands::DiscussionPlanView;
 use super::discussion_commands::DiscussionViewState;
 use super::document_texts::DisplayDocuments;
 use super::document_texts::RunDocumentFiles;
 use super::hit_areas::ScreenHitAreas;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::linear_view::LinearView;
+use super::mouse::MouseHandler;
 use super::overlays::OverlayStack;
 use super::pager::{PagerFormat, TextPager};
 use super::read_only::{ReadOnlyStatus, RunListEntry};
@@ -46,7 +49,9 @@ use super::transcript::ScrollbackDemand;
 use super::welcome_page::WelcomeInfo;
 use super::{dialogs, labels, tabs, text_wrap};
 use crate::domain::diff_scope::DiffScope;
+use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::proof_progress::ProofProgress;
@@ -287,6 +292,57 @@ impl Screen {
         self.run_facts.is_unsandboxed = is_uncontained;
     }
 
+    /// Applies a piece of a participant's contribution.
+    pub(super) fn on_speech_delta(&mut self, session: &SessionId, piece: &str) {
+        self.discussions.live.push(session, piece);
+        self.append_child_text(session, piece);
+    }
+
+    /// Applies an event: updates the current speaker, and opens the board of a discussion that the user started.
+    pub(super) fn on_discussion_event(&mut self, event: &Event) {
+        self.discussions.live.on_event(event);
+        if let Event::Discussion {
+            id,
+            news: DiscussionEvent::Begun { order },
+        } = event
+        {
+            let is_mine =
+                order.parent.is_none() && std::mem::take(&mut self.discussions.is_starting);
+            // Do not interrupt the user while they write.
+            if is_mine && self.composer.editor.is_empty() && self.dialogs.own.is_none() {
+                let _nothing_to_do = self.open_board(DiscussionBoard::new(id.clone()));
+                self.dialogs.guard.note_view_opened();
+            }
+        }
+    }
+
+    /// Stores the discussion presets, each with its description.
+    pub fn on_discussion_presets(&mut self, presets: Vec<(String, String)>) {
+        self.discussions.presets = presets;
+    }
+
+    /// Shows the plan of a discussion before it starts; the answer is [`Action::Discuss`].
+    pub fn show_discussion_plan(&mut self, planned: &DiscussionPlanView) {
+        self.is_dirty = true;
+        self.close_overlays();
+        self.toast.text = None;
+        self.open_or_defer_dialog(dialogs::discussion_start::build_dialog(planned));
+        self.discussions
+            .planned_topic
+            .clone_from(&planned.topic.text);
+    }
+
+    /// Notes that the user has requested a discussion, so that its board opens when it starts.
+    pub(super) fn note_discussion_request(&mut self, actions: &[Action]) {
+        let begins = |action: &Action| matches!(action, Action::Discuss(_));
+        self.discussions.is_starting |= actions.iter().any(begins);
+    }
+
+    /// Notes that the requested discussion has not started, so that no board opens for it.
+    pub fn on_discussion_not_started(&mut self) {
+        self.discussions.is_starting = false;
+    }
+
     /// Asks whether to resume the unfinished run that `summary` describes; the answer is
     /// [`Action::Resume`] or [`Action::Archive`].
     pub fn ask_to_resume(&mut self, summary: &str) {
@@ -404,7 +460,7 @@ impl Screen {
     /// Turns a click or a wheel event into the user's request.
     pub fn on_mouse(&mut self, event: MouseEvent, state: Option<&RunState>) -> Vec<Action> {
         self.is_dirty = true;
-        let actions = self.dispatch_mouse(event, state);
+        let actions = MouseHandler::new(self, state).on_event(event);
         self.note_discussion_request(&actions);
         actions
     }

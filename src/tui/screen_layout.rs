@@ -18,6 +18,7 @@ use super::dialogs::question_dialog_id;
 use super::diff_view::draw_diff_panel;
 use super::hit_areas::ScreenHitAreas;
 use super::keymap::ComposerFocus;
+use super::mode_line::ModeLine;
 use super::pager::TextPager;
 use super::run_summary::{SummaryContext, update_summary_card};
 use super::sidebar::SidebarContext;
@@ -30,6 +31,7 @@ use super::theme;
 use super::view_area::{gutter, inset, inset_columns, split_bottom, split_right, split_top};
 use super::welcome_page::WelcomePage;
 use super::{Screen, command_table, footer, header, popup, sidebar};
+use super::{command_palette, discussion_commands};
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
@@ -102,7 +104,10 @@ impl Screen {
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
-            true => self.draw_board(frame, inset_columns(rest), state, waiting.as_ref(), now),
+            true => {
+                let area = inset_columns(rest);
+                discussion_commands::draw_board(self, frame, area, state, waiting.as_ref(), now);
+            }
             false => {
                 let body = self.draw_side_pane(frame, rest, state, now);
                 self.hit_areas.body = body;
@@ -122,7 +127,7 @@ impl Screen {
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref(), now);
         self.draw_sidebar(frame, sidebar, state, now);
         self.draw_frames(frame, sidebar);
-        self.draw_palette(frame, state, waiting.as_ref());
+        command_palette::draw_palette(self, frame, state, waiting.as_ref());
     }
 
     /// Hides in the chat the question that the dialog below asks, and what failed if the whole dialog has room.
@@ -487,7 +492,8 @@ impl Screen {
                 let page = self.welcome_page();
                 match &self.hit_areas.welcome {
                     Some(places) => {
-                        let keys = self.first_keys_line(usize::from(places.composer.width));
+                        let keys = ModeLine::new(self, None)
+                            .first_keys_line(usize::from(places.composer.width));
                         self.hit_areas.runs = page.draw_centered(frame, places, &keys);
                     }
                     None => (area, self.hit_areas.runs) = page.draw(frame, area),

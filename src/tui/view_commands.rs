@@ -8,6 +8,8 @@ use super::action::Action;
 use super::command_table::CommandTarget;
 use super::dialog::ComposerDraft;
 use super::diff_view::{DiffAction, DiffView};
+use super::discussion_board::DiscussionBoard;
+use super::discussion_commands::DiscussionCommands;
 use super::document_texts::DisplayDocuments;
 use super::keymap::ComposerFocus;
 use super::pager::TextPager;
@@ -47,6 +49,14 @@ impl ScreenSettings {
 
 /// Selecting, opening, filtering.
 impl Screen {
+    /// Opens a board in place of any other view over the tab.
+    pub(super) fn open_board(&mut self, board: DiscussionBoard) -> Vec<Action> {
+        (self.overlays.pager, self.overlays.diff) = (None, None);
+        self.overlays.board = Some(board);
+        self.composer.focus = ComposerFocus::Unfocused;
+        Vec::new()
+    }
+
     /// Goes to what needs the user: closes what covers it and gives the dialog the keys.
     pub(super) fn go_to_waiting_dialog(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.pending_dialog(state).is_none() {
@@ -92,7 +102,7 @@ impl Screen {
     /// Moves the selection in a list; scrolls by a line elsewhere.
     pub(super) fn move_by_line(&mut self, to: ScrollMove, state: Option<&RunState>) {
         if self.overlays.is_board_in_front() {
-            return self.scroll_board(to, state);
+            return DiscussionCommands::new(self, state).scroll_board(to);
         }
         let is_next = match to {
             ScrollMove::Up => false,

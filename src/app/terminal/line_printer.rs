@@ -3,6 +3,7 @@
 //! The frame is drawn into memory, because drawing keeps the screen's views up to date. Writing blocks, as for every
 //! output that may be a pipe.
 
+use crate::tui::LineInterface;
 use std::convert::Infallible;
 use std::io::{self, Stdout, Write};
 
@@ -53,7 +54,7 @@ impl LinePrinter {
         self.frame
             .draw(|frame| screen.draw(frame, state, now))
             .map_err(never_fails)?;
-        Ok(screen.print_news(state))
+        Ok(LineInterface::new(screen, state).print_news())
     }
 
     /// Prints lines.

@@ -1,5 +1,6 @@
 //! Connects the terminal with the screen in front, and the user's requests with the run in front.
 
+use crate::tui::LineInterface;
 use crossterm::event::{Event as Input, KeyEventKind};
 
 use crate::app::startup::RunTreeReader;
@@ -99,7 +100,7 @@ impl TuiApp {
                 if self.terminal.is_linear() && !self.terminal.is_lent() =>
             {
                 let (screen, state) = self.front();
-                let actions = screen.on_interrupt(state);
+                let actions = LineInterface::new(screen, state).on_interrupt();
                 self.handle_actions(actions)
             }
             TerminalEvent::Signal(signalled) => self.terminal.on_signal(signalled),
@@ -132,7 +133,7 @@ impl TuiApp {
         self.terminal.request_prompt_frame();
         let (screen, state) = self.front();
         screen.on_time(utc_time::now());
-        let actions = screen.on_line(line, timing, state);
+        let actions = LineInterface::new(screen, state).on_line(line, timing);
         self.session.save_composer_history();
         self.handle_actions(actions)
     }

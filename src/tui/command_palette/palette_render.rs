@@ -228,22 +228,20 @@ impl CommandPalette {
     }
 }
 
-impl Screen {
-    /// Draws the palette if it is open.
-    pub(in crate::tui) fn draw_palette(
-        &mut self,
-        frame: &mut Frame,
-        state: Option<&RunState>,
-        sheet: Option<&ChoiceDialog>,
-    ) {
-        if let Some(palette) = &self.overlays.palette {
-            let appearance = &self.settings.appearance;
-            let now = PaletteContext::new(appearance, &self.composer, &self.tabs, state, sheet);
-            self.hit_areas.palette = Some(palette.draw(frame, &now, &self.settings.theme));
-            // The user has not read the dialog under the palette.
-            self.dialogs.drawn = None;
-            self.dialogs.guard.clear_dialog();
-        }
+/// Draws the palette if it is open.
+pub(in crate::tui) fn draw_palette(
+    screen: &mut Screen,
+    frame: &mut Frame,
+    state: Option<&RunState>,
+    sheet: Option<&ChoiceDialog>,
+) {
+    if let Some(palette) = &screen.overlays.palette {
+        let appearance = &screen.settings.appearance;
+        let now = PaletteContext::new(appearance, &screen.composer, &screen.tabs, state, sheet);
+        screen.hit_areas.palette = Some(palette.draw(frame, &now, &screen.settings.theme));
+        // The user has not read the dialog under the palette.
+        screen.dialogs.drawn = None;
+        screen.dialogs.guard.clear_dialog();
     }
 }
 

@@ -31,11 +31,21 @@ impl ChoiceDialog {
     pub fn with_whole_plan(mut self, name: &str, document: &str) -> Self {
         let kind = DialogLineKind::InFullText;
         self.body.retain(|line| !is_unchanged_step(line));
+        let is_gap = |line: &DialogLine| line.kind == DialogLineKind::Gap;
+        self.body
+            .dedup_by(|line, before| is_gap(line) && is_gap(before));
         let line = |text: &str, style| DialogLine::new(text, style, kind);
         self.body.push(line("", theme::PLAIN));
         self.body.push(line(name, theme::STRONG));
-        let lines = document.lines().map(|text| line(text, theme::PLAIN));
-        self.body.extend(lines);
+        self.body.extend(document.lines().map(|text| {
+            let is_heading = text.starts_with('#');
+            let style = if is_heading {
+                theme::STRONG
+            } else {
+                theme::PLAIN
+            };
+            line(text, style)
+        }));
         match self.full_text.take() {
             Some((title, _)) => self.with_body_as_full_text(&title),
             None => self,

@@ -1,37 +1,38 @@
 //! Prints the open dialog: the question, what is decided about, and numbered choices.
 
+use super::LineInterface;
 use super::line_commands::SEND;
 use super::linear_state::PrintedDialog;
 use super::plain_text::without_signs;
-use crate::domain::run::RunState;
 use crate::text::pluralize;
-use crate::tui::Screen;
 use crate::tui::composer_target::{self, ComposerTarget};
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::dialogs::approval_dialog;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::theme;
 
-impl Screen {
+impl LineInterface<'_> {
     /// Prints the open dialog, or what changed in it, and asks for the text that the user writes for it. Returns whether
     /// it is a new question.
-    pub(super) fn push_question(
-        &mut self,
-        lines: &mut Vec<String>,
-        state: Option<&RunState>,
-    ) -> bool {
-        let put_aside = self.dialogs.put_aside_line(state, self.local_clock());
-        let sheet = self.pending_dialog(state).filter(|_| put_aside.is_none());
-        if let Some(line) = put_aside.filter(|_| self.linear.dialog.is_some()) {
+    pub(super) fn push_question(&mut self, lines: &mut Vec<String>) -> bool {
+        let put_aside = self
+            .screen
+            .dialogs
+            .put_aside_line(self.state, self.screen.local_clock());
+        let sheet = self
+            .screen
+            .pending_dialog(self.state)
+            .filter(|_| put_aside.is_none());
+        if let Some(line) = put_aside.filter(|_| self.screen.linear.dialog.is_some()) {
             lines.push(format!("{line}. /needs-me shows the question again."));
         }
         let Some(sheet) = sheet else {
-            (self.linear.dialog, self.linear.asked) = (None, None);
-            self.push_draft_question(lines, state);
+            (self.screen.linear.dialog, self.screen.linear.asked) = (None, None);
+            self.push_draft_question(lines);
             return false;
         };
         let now = print_dialog(&sheet);
-        let before = self.linear.dialog.replace(now.clone());
+        let before = self.screen.linear.dialog.replace(now.clone());
         let same = before.filter(|before| before.id == now.id);
         let n_before = lines.len();
         // A call is always printed whole.
@@ -40,7 +41,8 @@ impl Screen {
             None => {
                 let (title, body) = now.lines.split_at(now.lines.len().min(1));
                 // A part of a text would say something else, so it is printed whole or not at all.
-                let is_known = !is_call && body.iter().all(|line| self.linear.is_recent(line));
+                let is_known =
+                    !is_call && body.iter().all(|line| self.screen.linear.is_recent(line));
                 let body = if is_known { &[] } else { body };
                 let told = self.told_lines(&sheet);
                 let body = body.iter().filter(|line| !told.contains(line));
@@ -56,15 +58,15 @@ impl Screen {
             }
         }
         if lines.len() > n_before {
-            self.linear.speaker = None;
+            self.screen.linear.speaker = None;
             if same.is_none() {
-                lines.push(self.describe_answer(&sheet, state));
+                lines.push(self.describe_answer(&sheet));
             }
         }
-        self.push_draft_question(lines, state);
+        self.push_draft_question(lines);
         let asked = Some((now.id, now.choices));
-        let is_new = self.linear.asked != asked;
-        self.linear.asked = asked;
+        let is_new = self.screen.linear.asked != asked;
+        self.screen.linear.asked = asked;
         is_new
     }
 
@@ -72,55 +74,55 @@ impl Screen {
     fn told_lines(&self, sheet: &ChoiceDialog) -> Vec<String> {
         let lines = sheet.texts_of_tab(TabKind::Chat).map(without_signs);
         let mut lines: Vec<String> = lines.collect();
-        if !lines.iter().all(|line| self.linear.is_recent(line)) {
+        if !lines.iter().all(|line| self.screen.linear.is_recent(line)) {
             lines.truncate(1);
         }
-        lines.retain(|line| self.linear.is_recent(line));
+        lines.retain(|line| self.screen.linear.is_recent(line));
         lines
     }
 
     /// Returns whether a number chooses from the choices that were printed.
     pub(super) fn is_dialog_printed(&self, sheet: &ChoiceDialog) -> bool {
         let now = print_dialog(sheet);
-        self.linear.asked == Some((now.id, now.choices))
+        self.screen.linear.asked == Some((now.id, now.choices))
     }
 
     /// Says how the dialog is answered.
-    fn describe_answer(&self, sheet: &ChoiceDialog, state: Option<&RunState>) -> String {
-        let known = self.dialog_context();
-        let target = composer_target::composer_target(state, None, &known);
+    fn describe_answer(&self, sheet: &ChoiceDialog) -> String {
+        let known = self.screen.dialog_context();
+        let target = composer_target::composer_target(self.state, None, &known);
         let is_call = sheet.id.starts_with(approval_dialog::DIALOG_ID_PREFIX);
         let number = match is_call {
             true => "Type a number. Until then nothing is allowed.",
-            false if self.dialogs.own.is_some() => "Type a number, or /leave.",
+            false if self.screen.dialogs.own.is_some() => "Type a number, or /leave.",
             false => "Type a number.",
         };
-        let is_own = self.dialogs.own.is_some()
-            || self.dialogs.unfinished_run.is_some()
-            || self.dialogs.instructions.is_some()
-            || state.is_none();
+        let is_own = self.screen.dialogs.own.is_some()
+            || self.screen.dialogs.unfinished_run.is_some()
+            || self.screen.dialogs.instructions.is_some()
+            || self.state.is_none();
         let text = match target {
             ComposerTarget::Nobody(_) => None,
             _ if is_own || is_call => None,
-            _ => Some(self.describe_target(state)),
+            _ => Some(self.screen.describe_target(self.state)),
         };
         let text = text.map(|text| format!(" Or a text: {}.", without_signs(&text)));
         format!("{number}{}", text.unwrap_or_default())
     }
 
     /// Asks for the text that a choice needs, and tells of a text that is in the composer already.
-    fn push_draft_question(&mut self, lines: &mut Vec<String>, state: Option<&RunState>) {
-        let draft = self.composer.draft;
-        if draft != self.linear.draft && draft.is_some() {
-            let target = self.describe_target(state);
+    fn push_draft_question(&mut self, lines: &mut Vec<String>) {
+        let draft = self.screen.composer.draft;
+        if draft != self.screen.linear.draft && draft.is_some() {
+            let target = self.screen.describe_target(self.state);
             lines.push(format!(
                 "{}. Type the text, or /leave.",
                 without_signs(&target)
             ));
         }
-        self.linear.draft = draft;
-        let prepared = self.composer.editor.text();
-        if prepared != self.linear.prepared && !prepared.is_empty() {
+        self.screen.linear.draft = draft;
+        let prepared = self.screen.composer.editor.text();
+        if prepared != self.screen.linear.prepared && !prepared.is_empty() {
             let adds = match draft {
                 Some(_) => "",
                 None => ", your next text is added to it",
@@ -132,7 +134,7 @@ impl Screen {
             lines.push(format!("Prepared: {whole}"));
             lines.push(format!("{SEND} sends it{adds}, /leave drops it."));
         }
-        self.linear.prepared = prepared;
+        self.screen.linear.prepared = prepared;
     }
 }
 

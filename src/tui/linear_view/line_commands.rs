@@ -2,10 +2,9 @@
 //!
 //! A line that was typed before a question was printed never answers it.
 
+use super::LineInterface;
 use super::linear_state::WantedView;
 use crate::domain::event::Event;
-use crate::domain::run::RunState;
-use crate::tui::Screen;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::command_table::{
@@ -28,54 +27,44 @@ pub enum LineTiming {
 /// Sends the text that is in the composer already.
 pub(super) const SEND: &str = "/send";
 
-impl Screen {
+impl LineInterface<'_> {
     /// Turns a line of the user into requests.
-    pub fn on_line(
-        &mut self,
-        line: &str,
-        timing: LineTiming,
-        state: Option<&RunState>,
-    ) -> Vec<Action> {
-        self.is_dirty = true;
-        (self.toast.text, self.linear.toast) = (None, None);
+    pub fn on_line(&mut self, line: &str, timing: LineTiming) -> Vec<Action> {
+        self.screen.is_dirty = true;
+        (self.screen.toast.text, self.screen.linear.toast) = (None, None);
         let line = clean_for_display(line);
         let text = line.trim();
-        self.linear.typed = text.to_owned();
-        self.linear.recent.clear();
-        let actions = self.perform_line(text, timing, state);
-        self.note_discussion_request(&actions);
+        self.screen.linear.typed = text.to_owned();
+        self.screen.linear.recent.clear();
+        let actions = self.perform_line(text, timing);
+        self.screen.note_discussion_request(&actions);
         actions
     }
 
     /// Quits like the quit key, which asks first if something would stop.
-    pub fn on_interrupt(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        self.is_dirty = true;
-        (self.toast.text, self.linear.toast) = (None, None);
-        self.on_quit(state)
+    pub fn on_interrupt(&mut self) -> Vec<Action> {
+        self.screen.is_dirty = true;
+        (self.screen.toast.text, self.screen.linear.toast) = (None, None);
+        self.screen.on_quit(self.state)
     }
 
-    fn perform_line(
-        &mut self,
-        text: &str,
-        timing: LineTiming,
-        state: Option<&RunState>,
-    ) -> Vec<Action> {
+    fn perform_line(&mut self, text: &str, timing: LineTiming) -> Vec<Action> {
         if text.is_empty() {
-            return self.repeat_question(state);
+            return self.repeat_question();
         }
         if text == SEND {
-            let text = self.composer.editor.text();
+            let text = self.screen.composer.editor.text();
             return if text.is_empty() {
                 self.reply("There is no text to send.")
             } else {
-                self.submit_line(String::new(), timing, state)
+                self.submit_line(String::new(), timing)
             };
         }
-        let is_asked = self.composer.draft.is_none();
-        if let Some(sheet) = self.pending_dialog(state).filter(|_| is_asked)
+        let is_asked = self.screen.composer.draft.is_none();
+        if let Some(sheet) = self.screen.pending_dialog(self.state).filter(|_| is_asked)
             && let Some(at) = parse_choice(text, &sheet)
         {
-            return self.choose(&sheet, at, timing, state);
+            return self.choose(&sheet, at, timing);
         }
         if is_asked && text.parse::<usize>().is_ok() {
             return self.reply(
@@ -84,29 +73,26 @@ impl Screen {
         }
         let typed = if text == "?" { "/help" } else { text };
         match parse_slash_command(typed) {
-            Ok(command) => self.perform_line_command(&command, text, timing, state),
+            Ok(command) => self.perform_line_command(&command, text, timing),
             Err(CommandParseError::Wrong(why)) => self.reply(&why),
-            Err(CommandParseError::Text) => self.submit_line(text.to_owned(), timing, state),
+            Err(CommandParseError::Text) => self.submit_line(text.to_owned(), timing),
         }
     }
 
     /// Prints the open question again, or what a text does now.
-    fn repeat_question(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        (self.linear.dialog, self.linear.draft) = (None, None);
-        self.linear.activity = None;
-        match self.pending_dialog(state) {
+    fn repeat_question(&mut self) -> Vec<Action> {
+        (self.screen.linear.dialog, self.screen.linear.draft) = (None, None);
+        self.screen.linear.activity = None;
+        match self.screen.pending_dialog(self.state) {
             Some(_) => Vec::new(),
-            None => self.reply(&format!("A text: {}.", self.describe_target(state))),
+            None => self.reply(&format!(
+                "A text: {}.",
+                self.screen.describe_target(self.state)
+            )),
         }
     }
 
-    fn choose(
-        &mut self,
-        sheet: &ChoiceDialog,
-        at: usize,
-        timing: LineTiming,
-        state: Option<&RunState>,
-    ) -> Vec<Action> {
+    fn choose(&mut self, sheet: &ChoiceDialog, at: usize, timing: LineTiming) -> Vec<Action> {
         let Some(choice) = sheet.choices.get(at).cloned() else {
             let n = sheet.choices.len();
             return self.reply(&format!("The choices are 1 to {n}."));
@@ -115,15 +101,15 @@ impl Screen {
             return self.refuse_early_answer();
         }
         let ticks = matches!(choice.action, ChoiceAction::TickAnswer { .. });
-        let actions = self.perform_choice(choice, state);
+        let actions = self.screen.perform_choice(choice, self.state);
         if ticks {
-            self.linear.toast = None;
+            self.screen.linear.toast = None;
         }
         actions
     }
 
     fn refuse_early_answer(&mut self) -> Vec<Action> {
-        self.linear.dialog = None;
+        self.screen.linear.dialog = None;
         self.reply("Not used: this was typed before the question was printed. Answer it now:")
     }
 
@@ -132,10 +118,9 @@ impl Screen {
         command: &ScreenCommand,
         text: &str,
         timing: LineTiming,
-        state: Option<&RunState>,
     ) -> Vec<Action> {
         if answers_dialog(command)
-            && let Some(sheet) = self.pending_dialog(state)
+            && let Some(sheet) = self.screen.pending_dialog(self.state)
             && (timing == LineTiming::BeforeQuestion || !self.is_dialog_printed(&sheet))
         {
             return self.refuse_early_answer();
@@ -145,24 +130,24 @@ impl Screen {
             _ => "",
         };
         if row == "leave" {
-            return self.leave(state);
+            return self.leave();
         }
         let argument = text
             .split_once(' ')
             .map_or("", |(_, argument)| argument.trim());
         match command {
             ScreenCommand::ShowHelp | ScreenCommand::OpenPalette => {
-                self.linear.replies.extend(help_lines());
+                self.screen.linear.replies.extend(help_lines());
                 // What is asked is not seen any more above so many lines.
-                (self.linear.dialog, self.linear.draft) = (None, None);
+                (self.screen.linear.dialog, self.screen.linear.draft) = (None, None);
                 Vec::new()
             }
-            ScreenCommand::OpenSearch => self.find_lines(argument, state),
+            ScreenCommand::OpenSearch => self.find_lines(argument),
             ScreenCommand::Scroll(_) => {
                 self.reply("Scroll with your terminal. /chat and /tab plan print a whole view.")
             }
-            ScreenCommand::FocusComposer => self.repeat_question(state),
-            _ => self.perform_screen_command(command, row, text, state),
+            ScreenCommand::FocusComposer => self.repeat_question(),
+            _ => self.perform_screen_command(command, row, text),
         }
     }
 
@@ -171,100 +156,98 @@ impl Screen {
         command: &ScreenCommand,
         row: &str,
         text: &str,
-        state: Option<&RunState>,
     ) -> Vec<Action> {
-        let shown = self.tabs.view.shown;
+        let shown = self.screen.tabs.view.shown;
         // The user has read what was printed, however short ago.
-        self.dialogs.guard.mark_read();
-        let waiting = self.composer.editor.text();
-        let actions = self.submit_text(text, state);
-        if self.composer.editor.is_empty() && self.composer.draft.is_none() {
-            self.composer.editor.set_text(&waiting);
+        self.screen.dialogs.guard.mark_read();
+        let waiting = self.screen.composer.editor.text();
+        let actions = self.submit_text(text);
+        if self.screen.composer.editor.is_empty() && self.screen.composer.draft.is_none() {
+            self.screen.composer.editor.set_text(&waiting);
         }
-        self.linear.wanted = match command {
+        self.screen.linear.wanted = match command {
             ScreenCommand::Show(tab) => {
-                self.tabs.view.shown = *tab;
+                self.screen.tabs.view.shown = *tab;
                 Some(WantedView::Tab(*tab))
             }
-            _ if self.tabs.view.shown != shown => Some(WantedView::Tab(self.tabs.view.shown)),
+            _ if self.screen.tabs.view.shown != shown => {
+                Some(WantedView::Tab(self.screen.tabs.view.shown))
+            }
             ScreenCommand::SelectAdjacent(_) => Some(WantedView::Selection),
             _ if row == "open" => Some(WantedView::Selection),
             _ => None,
         };
         if *command == ScreenCommand::GoToWaitingDialog {
-            self.repeat_question(state);
+            self.repeat_question();
         }
         actions
     }
 
     /// Leaves what was begun: a text, a list, or a run that is only read.
-    fn leave(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let had_text = self.composer.draft.is_some() || !self.composer.editor.is_empty();
-        self.composer.leave_composer();
-        self.composer.editor.set_text("");
+    fn leave(&mut self) -> Vec<Action> {
+        let had_text =
+            self.screen.composer.draft.is_some() || !self.screen.composer.editor.is_empty();
+        self.screen.composer.leave_composer();
+        self.screen.composer.editor.set_text("");
         if had_text {
-            return self.repeat_question(state);
+            return self.repeat_question();
         }
-        if self.dialogs.own.is_some() {
-            self.restore_theme();
-            self.dialogs.own = None;
+        if self.screen.dialogs.own.is_some() {
+            self.screen.restore_theme();
+            self.screen.dialogs.own = None;
             return Vec::new();
         }
-        if self.is_read_only() {
+        if self.screen.is_read_only() {
             return vec![Action::CloseView];
         }
-        self.repeat_question(state)
+        self.repeat_question()
     }
 
     /// Sends a text to whom the composer would send it; to a text that is there already, it is added.
-    fn submit_line(
-        &mut self,
-        text: String,
-        timing: LineTiming,
-        state: Option<&RunState>,
-    ) -> Vec<Action> {
-        let known = self.dialog_context();
-        let target = composer_target::composer_target(state, self.composer.draft, &known);
+    fn submit_line(&mut self, text: String, timing: LineTiming) -> Vec<Action> {
+        let known = self.screen.dialog_context();
+        let target =
+            composer_target::composer_target(self.state, self.screen.composer.draft, &known);
         let answers = matches!(
             target,
             ComposerTarget::AgentQuestion(..) | ComposerTarget::PlanChanges(_)
         );
-        if answers && self.composer.draft.is_none() && timing == LineTiming::BeforeQuestion {
+        if answers && self.screen.composer.draft.is_none() && timing == LineTiming::BeforeQuestion {
             return self.refuse_early_answer();
         }
-        let waiting = self.composer.editor.text();
-        let whole = match (text.is_empty(), self.composer.draft) {
+        let waiting = self.screen.composer.editor.text();
+        let whole = match (text.is_empty(), self.screen.composer.draft) {
             (true, _) => waiting,
             (false, None) if !waiting.is_empty() => format!("{waiting}\n\n{text}"),
             (false, _) => text,
         };
-        let actions = self.submit_text(&whole, state);
+        let actions = self.submit_text(&whole);
         if let ComposerTarget::SteerTurn(role) = target
             && actions.iter().any(is_steering)
-            && self.pending_dialog(state).is_some()
+            && self.screen.pending_dialog(self.state).is_some()
         {
-            self.linear.replies.push(format!(
+            self.screen.linear.replies.push(format!(
                 "Sent to the {}. The question is still open.",
                 role.name()
             ));
-            self.linear.dialog = None;
+            self.screen.linear.dialog = None;
         }
         actions
     }
 
-    fn submit_text(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
-        self.composer.editor.set_text(text);
-        match self.submit_composer(state) {
+    fn submit_text(&mut self, text: &str) -> Vec<Action> {
+        self.screen.composer.editor.set_text(text);
+        match self.screen.submit_composer(self.state) {
             SubmitOutcome::Done(actions) => actions,
             SubmitOutcome::StaysInComposer(why) => {
-                self.composer.editor.set_text("");
+                self.screen.composer.editor.set_text("");
                 self.reply(&format!("Not sent. {why}"))
             }
         }
     }
 
     fn reply(&mut self, text: &str) -> Vec<Action> {
-        self.linear.replies.push(text.to_owned());
+        self.screen.linear.replies.push(text.to_owned());
         Vec::new()
     }
 }

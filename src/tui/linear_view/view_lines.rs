@@ -2,11 +2,10 @@
 //!
 //! A printed text is closed at once, so that it stands in front of nothing.
 
+use super::LineInterface;
 use super::linear_state::WantedView;
 use super::plain_text::signs_to_words;
 use crate::domain::discussion::GroupDiscussion;
-use crate::domain::run::RunState;
-use crate::tui::Screen;
 use crate::tui::action::Action;
 use crate::tui::child_session_list::child_title;
 use crate::tui::scroll_view::ScrollView;
@@ -16,33 +15,35 @@ use crate::tui::text_wrap::clean_for_display;
 /// How many lines a search prints.
 const MAX_FOUND_LINES: usize = 30;
 
-impl Screen {
+impl LineInterface<'_> {
     /// Returns the lines of what the user asked to see, if it is there.
-    pub(super) fn take_view_lines(&mut self, state: Option<&RunState>) -> Option<Vec<String>> {
-        self.overlays.palette = None;
-        self.overlays.close_search(&mut self.tabs);
-        if let Some(pager) = self.overlays.pager.take() {
-            let child = pager.session().and_then(|open| child_title(state?, open));
+    pub(super) fn take_view_lines(&mut self) -> Option<Vec<String>> {
+        self.screen.overlays.palette = None;
+        self.screen.overlays.close_search(&mut self.screen.tabs);
+        if let Some(pager) = self.screen.overlays.pager.take() {
+            let child = pager
+                .session()
+                .and_then(|open| child_title(self.state?, open));
             let title = child.unwrap_or_else(|| pager.title().to_owned());
             return Some(titled_lines(&title, &pager.copy_text()));
         }
-        if let Some(view) = &self.overlays.diff {
+        if let Some(view) = &self.screen.overlays.diff {
             let text = view.loaded_text()?;
             let title = format!("Changes of {}", view.scope().describe());
-            self.overlays.diff = None;
+            self.screen.overlays.diff = None;
             return Some(titled_lines(&title, &text));
         }
-        if let Some(board) = self.overlays.board.take() {
-            let mut discussions = state.iter().flat_map(|state| &state.discussions);
+        if let Some(board) = self.screen.overlays.board.take() {
+            let mut discussions = self.state.iter().flat_map(|state| &state.discussions);
             let discussion = discussions.find(|each| *each.id() == board.id)?;
             return Some(titled_lines(
                 "Discussion",
                 &GroupDiscussion::to_markdown(discussion),
             ));
         }
-        let wanted = self.linear.wanted.take()?;
-        if self.is_loading(wanted, state) {
-            self.linear.wanted = Some(wanted);
+        let wanted = self.screen.linear.wanted.take()?;
+        if self.is_loading(wanted) {
+            self.screen.linear.wanted = Some(wanted);
             return None;
         }
         match wanted {
@@ -53,24 +54,27 @@ impl Screen {
                 Some(std::iter::once(title).chain(lines).chain(none).collect())
             }
             WantedView::Selection => {
-                let context = self.settings.tab_context(&self.documents, state);
-                let text = self.tabs.focused().selected_text(&context)?;
+                let context = self
+                    .screen
+                    .settings
+                    .tab_context(&self.screen.documents, self.state);
+                let text = self.screen.tabs.focused().selected_text(&context)?;
                 Some(titled_lines("Selected", &text))
             }
         }
     }
 
     /// Returns whether a document that exists is not read yet.
-    fn is_loading(&self, wanted: WantedView, state: Option<&RunState>) -> bool {
-        let Some(state) = state else {
+    fn is_loading(&self, wanted: WantedView) -> bool {
+        let Some(state) = self.state else {
             return false;
         };
         match wanted {
             WantedView::Tab(TabKind::Plan) => {
-                state.plan.is_some() && self.documents.plan.text.is_none()
+                state.plan.is_some() && self.screen.documents.plan.text.is_none()
             }
             WantedView::Tab(TabKind::Comments) => {
-                !state.findings.all().is_empty() && self.documents.comments.text.is_none()
+                !state.findings.all().is_empty() && self.screen.documents.comments.text.is_none()
             }
             WantedView::Tab(_) | WantedView::Selection => false,
         }
@@ -79,16 +83,17 @@ impl Screen {
     /// Returns the lines of a tab, as the last frame laid them out.
     fn tab_lines(&mut self, tab: TabKind) -> Vec<String> {
         if tab == TabKind::Chat {
-            let news = self.tabs.chat.transcript.all_news();
-            let typed = std::mem::take(&mut self.linear.typed);
+            let news = self.screen.tabs.chat.transcript.all_news();
+            let typed = std::mem::take(&mut self.screen.linear.typed);
             let lines = news
                 .into_iter()
-                .flat_map(|news| self.linear.news_lines(news));
+                .flat_map(|news| self.screen.linear.news_lines(news));
             let lines = lines.collect();
-            self.linear.typed = typed;
+            self.screen.linear.typed = typed;
             return lines;
         }
         let page = self
+            .screen
             .tabs
             .get_mut(tab)
             .page()
@@ -99,22 +104,25 @@ impl Screen {
     }
 
     /// Prints the lines with a text: of the shown tab, else of the chat.
-    pub(super) fn find_lines(&mut self, wanted: &str, _state: Option<&RunState>) -> Vec<Action> {
+    pub(super) fn find_lines(&mut self, wanted: &str) -> Vec<Action> {
         let letters = wanted.to_lowercase();
-        let lines = self.tab_lines(self.tabs.view.shown);
+        let lines = self.tab_lines(self.screen.tabs.view.shown);
         let found: Vec<String> = lines
             .into_iter()
             .filter(|line| line.to_lowercase().contains(&letters))
             .take(MAX_FOUND_LINES)
             .collect();
-        let title = self.tabs.view.shown.title();
-        self.linear.replies.push(match (wanted, found.len()) {
-            ("", _) => "Write what to find after /find.".to_owned(),
-            (_, 0) => format!("{title} has no line with: {wanted}"),
-            (_, n) => format!("{title}, lines with {wanted} (at most {MAX_FOUND_LINES}): {n}"),
-        });
+        let title = self.screen.tabs.view.shown.title();
+        self.screen
+            .linear
+            .replies
+            .push(match (wanted, found.len()) {
+                ("", _) => "Write what to find after /find.".to_owned(),
+                (_, 0) => format!("{title} has no line with: {wanted}"),
+                (_, n) => format!("{title}, lines with {wanted} (at most {MAX_FOUND_LINES}): {n}"),
+            });
         if !wanted.is_empty() {
-            self.linear.replies.extend(found);
+            self.screen.linear.replies.extend(found);
         }
         Vec::new()
     }

@@ -1,6 +1,7 @@
 //! Tests of the keyboard focus: one of two panes, a list, the composer; and the effect of a click, a
 //! capital letter or a redraw there.
 
+use crate::tui::mouse::MouseHandler;
 use ratatui::crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
@@ -670,7 +671,12 @@ fn a_click_takes_a_letter_that_waits_back_and_does_not_wait_itself() {
     assert_eq!(screen.on_mouse(click, Some(&asks)), []);
     assert_eq!(screen.letter_wait(at(0)), None);
     let chord = plain_key(KeyCode::Char('n'));
-    assert_eq!(screen.press_hint_key(chord, Some(&asks)).len(), 1);
+    assert_eq!(
+        MouseHandler::new(&mut screen, Some(&asks))
+            .press_hint_key(chord)
+            .len(),
+        1
+    );
     assert!(text(&screen).is_empty());
 }
 

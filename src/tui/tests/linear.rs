@@ -7,6 +7,7 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::run::{Run, RunState};
 use crate::domain::turn::TurnPurpose;
+use crate::tui::LineInterface;
 use crate::tui::command_table::all_key_rows;
 use crate::tui::{
     Action, LineTiming, LinearOutput, QuitStep, Screen, ScreenAppearance, ScreenSettings,
@@ -17,7 +18,7 @@ const SIZE: (u16, u16) = (112, 60);
 /// Draws the frame in memory and prints what is new, as the program does.
 fn news(screen: &mut Screen, state: Option<&RunState>) -> LinearOutput {
     drawn(screen, SIZE, state);
-    screen.print_news(state)
+    LineInterface::new(screen, state).print_news()
 }
 
 fn linear_screen() -> Screen {
@@ -27,7 +28,7 @@ fn linear_screen() -> Screen {
 }
 
 fn type_line(screen: &mut Screen, line: &str, timing: LineTiming, state: &RunState) -> Vec<Action> {
-    screen.on_line(line, timing, Some(state))
+    LineInterface::new(screen, Some(state)).on_line(line, timing)
 }
 
 /// Fails if a line has a mark that a screen reader spells out.
@@ -243,13 +244,16 @@ fn an_interrupt_in_a_turn_asks_first_and_the_second_one_kills() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = linear_screen();
     news(&mut screen, Some(&state));
-    assert_eq!(screen.on_interrupt(Some(&state)), []);
+    assert_eq!(
+        LineInterface::new(&mut screen, Some(&state)).on_interrupt(),
+        []
+    );
     let printed = news(&mut screen, Some(&state)).lines;
     let has = |wanted: &str| printed.iter().any(|line| line.starts_with(wanted));
     assert!(
         has("Question: Quit and end the turn?") && has("1: "),
         "{printed:#?}"
     );
-    let actions = screen.on_interrupt(Some(&state));
+    let actions = LineInterface::new(&mut screen, Some(&state)).on_interrupt();
     assert_eq!(actions, [Action::Quit(QuitStep::Now)]);
 }

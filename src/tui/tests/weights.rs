@@ -1,5 +1,6 @@
 //! Tests the four weights of dialogs: their colours, and that nothing is destroyed by one key or one click.
 
+use crate::tui::LineInterface;
 use std::collections::BTreeSet;
 
 use ratatui::buffer::Buffer;
@@ -153,10 +154,16 @@ fn in_linear_mode_a_destructive_number_asks_for_another_one() {
     let mut printed = |line: &str| {
         let actions = match line {
             "" => Vec::new(),
-            _ => screen.on_line(line, LineTiming::AfterQuestion, Some(&state)),
+            _ => LineInterface::new(&mut screen, Some(&state))
+                .on_line(line, LineTiming::AfterQuestion),
         };
         drawn(&mut screen, SIZE, Some(&state));
-        (actions, screen.print_news(Some(&state)).lines)
+        (
+            actions,
+            LineInterface::new(&mut screen, Some(&state))
+                .print_news()
+                .lines,
+        )
     };
     let (_, lines) = printed("");
     let overwrites = |line: &&String| line.ends_with(": Use the agent's text");
