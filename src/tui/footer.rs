@@ -22,7 +22,7 @@ use super::tab_kind::TabKind;
 use super::tabs;
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
-use super::view_area::gutter;
+use super::view_area::{gutter, inset};
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 
@@ -41,6 +41,9 @@ pub struct FooterHitAreas {
     /// The text that says that the run waits for the user.
     pub need: Rect,
 }
+
+/// The least gap between what happens now and the hints.
+const MIN_HINT_GAP: usize = 3;
 
 /// Draws the footer; returns the areas of the keys, for the mouse.
 pub fn draw(
@@ -74,8 +77,23 @@ pub fn draw(
     }
     if let Some(toast) = &screen.toast.text {
         let lines = toast_lines(screen, toast, columns, usize::from(area.height));
+        let n_used = lines
+            .first()
+            .map_or(0, |line| text_width(line.to_string().trim_end()));
+        let is_one_row = lines.len() == 1;
         frame.render_widget(Paragraph::new(lines), area);
-        return nothing;
+        let row = inset(area, margin);
+        let room = usize::from(row.right() - area.x).saturating_sub(n_used + MIN_HINT_GAP);
+        // A short note leaves the keys that are named to its right.
+        let hints = if is_one_row && area.height == 1 {
+            fit_hints(footer_hints(screen, state, sheet), room)
+        } else {
+            Vec::new()
+        };
+        return FooterHitAreas {
+            buttons: draw_hints(frame, row, hints),
+            ..nothing
+        };
     }
     let row = Rect {
         x: area.x + margin,
@@ -87,7 +105,8 @@ pub fn draw(
     let (present, style) = present_text(screen, state, now, usize::from(row.width), &hints);
     // In a view all hints come first.
     let is_view = view_context(screen).is_some() || screen.overlays.palette.is_some();
-    let has_room = || text_width(&present) + 3 + hints_width(&hints) <= usize::from(row.width);
+    let has_room =
+        || text_width(&present) + MIN_HINT_GAP + hints_width(&hints) <= usize::from(row.width);
     let (present, style) = if is_view && !has_room() {
         (String::new(), theme::PLAIN)
     } else {
@@ -96,7 +115,7 @@ pub fn draw(
     let n_present = text_width(&present);
     let present_columns = u16::try_from(n_present).unwrap_or(u16::MAX);
     frame.render_widget(Line::styled(present, style), row);
-    let gap = if n_present == 0 { 0 } else { 3 };
+    let gap = if n_present == 0 { 0 } else { MIN_HINT_GAP };
     let room = usize::from(row.width).saturating_sub(n_present + gap);
     let need = if [theme::NEEDS_YOU, activity_text::WAITS_FOR_ROUTINE].contains(&style) {
         Rect {

@@ -27,7 +27,7 @@ use super::tab_kind::TabKind;
 use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, SIDEBAR_COLUMNS};
 use super::text_wrap::{text_width, truncate_to_columns};
-use super::theme;
+use super::theme::{self, Surface};
 use super::view_area::{gutter, inset, inset_columns, split_bottom, split_right, split_top};
 use super::welcome_page::WelcomePage;
 use super::{Screen, command_table, footer, header, popup, sidebar};
@@ -180,6 +180,14 @@ impl Screen {
             shown: [Some(self.tabs.view.shown), beside],
             now,
         };
+        // Its ground begins right below the header, as the padding above its first line.
+        let padding = header::n_rows(frame.area().height).saturating_sub(2);
+        let ground = Rect {
+            y: place.y.saturating_sub(padding),
+            height: padding,
+            ..place
+        };
+        frame.buffer_mut().set_style(ground, Surface::Panel.style());
         let buttons = sidebar::draw(frame, place, state, &about);
         self.hit_areas.buttons.extend(buttons);
     }

@@ -400,6 +400,9 @@ impl ChatTranscript {
             block.set_time_of_day(self.earlier.last_event_at());
             block.localize_utc_times(self.clock);
             block.is_named = block.visibility.has_rows() && self.turns.claim_name_line(&block);
+            let mut above = self.blocks.iter().rev();
+            let above = above.find(|above| above.visibility.has_rows());
+            block.is_after_agent = above.is_some_and(|above| above.author.is_agent());
             if block.is_named {
                 block.cli = self.take_cli_notice(block.author);
             }

@@ -19,7 +19,7 @@ const TOOL_LABELS: &[(&str, &str)] = &[
     ("plan_submit", "submits its plan"),
     ("review_submit", "submits its review"),
     ("session_manage", "manages its tasks"),
-    ("step_result", "states the result of its step"),
+    ("step_result", "reports the result of its step"),
     ("task", "gives a task"),
     ("todoread", "reads its todos"),
     ("todowrite", "writes its todos"),

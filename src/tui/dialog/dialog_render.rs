@@ -302,9 +302,10 @@ impl ChoiceDialog {
             "" => enter_action_line(self.note_within(width), theme::QUIET),
             enter => enter_action_line(&truncate_to_columns(enter, width), theme::QUIET),
         };
-        frame.render_widget(enter, row(panel.bottom() - 1));
+        let n_below = 1 + u16::from(n_spare > 1 && !self.note.is_empty());
+        frame.render_widget(enter, row(panel.bottom() - n_below));
         let inner = Rect {
-            height: inner.height - 1,
+            height: inner.height - n_below,
             ..inner
         };
         (inner, width)

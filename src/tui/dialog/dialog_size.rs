@@ -10,7 +10,7 @@ use crate::tui::view_area::{gutter, inset};
 /// How many rows of the tab must stay visible beside a dialog.
 const MIN_BODY_ROWS: usize = 5;
 /// From which height on a dialog has a free row above its title.
-const MIN_ROWS_FOR_TOP_PADDING: usize = 30;
+const MIN_ROWS_FOR_PADDING: usize = 30;
 /// What header and footer take of a high window.
 const HEADER_AND_FOOTER_ROWS: usize = 5;
 /// How many rows may follow in the chat on what a dialog asks about: the end of the turn, and blank rows.
@@ -46,8 +46,14 @@ pub fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> us
     let least = (sheet.n_choice_rows(columns) + frame_and_line).min(height);
     let rows = wanted.min(height.saturating_sub(for_body)).max(least);
     let rows = rows.min(sheet.rows_within(columns, rows));
-    let has_spare_row = height >= MIN_ROWS_FOR_TOP_PADDING && wanted + for_body < height;
-    let rows = rows + usize::from(has_spare_row && rows == wanted);
+    // A blank row above the title, and one below a note, which has the last row otherwise.
+    let n_padding = 1 + usize::from(!sheet.note.is_empty());
+    let n_spare = height.saturating_sub(wanted + for_body);
+    let rows = if height >= MIN_ROWS_FOR_PADDING && rows == wanted {
+        rows + n_padding.min(n_spare)
+    } else {
+        rows
+    };
     // If almost nothing of the tab would stay visible, the title and the action of Enter are enough.
     if reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {
         2.min(height)

@@ -79,17 +79,17 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     }
     sheet = sheet
         .with_body_as_full_text("What you approve")
+        .with_choice(
+            'v',
+            "Read it all",
+            ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
+        )
         .with_choice('y', "Run all steps", run_plan(id, Gate::Auto, state))
         .with_choice('m', "Step by step", run_plan(id, Gate::Manual, state))
         .with_choice(
             'n',
             "Ask for changes…",
             ChoiceAction::WriteDraft(ComposerDraft::Changes { id }),
-        )
-        .with_choice(
-            'v',
-            "Read it all",
-            ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
         );
     if n_unanswered > 0 {
         let label = format!("Send {} to the planner", pluralize(n_unanswered, "note"));
@@ -103,7 +103,6 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         .with_note(&describe_undo(&terms.commits))
         .with_choice('b', "Back to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
-        .with_first_choice(3)
 }
 
 /// Starts the execution, after the switch to the gate if it is another one now.

@@ -1,6 +1,7 @@
 //! Tab: the plan, with each step's progress, findings and notes at their lines; or a comparison with an
 //! earlier version.
 
+mod line_remark;
 mod plan_tab;
 pub mod plan_view_state;
 mod step_folding;
@@ -16,22 +17,19 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::screen_tab::TabContext;
-use crate::domain::findings::{Finding, FindingSeverity};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan::{self, proof_lines};
-use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
-use crate::domain::run::{RunState, notes_blocker};
+use crate::domain::run::notes_blocker;
 use crate::text::{count_changed_lines, front_matter};
 use crate::tui::clickable_keys;
 use crate::tui::document_texts::PlanVersion;
-use crate::tui::finding_location::{self};
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
-use crate::tui::labels::author_label;
-use crate::tui::markdown::{MarkdownRenderer, to_plain_line};
+use crate::tui::markdown::MarkdownRenderer;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, add_gutter};
 use crate::tui::text_comparison::{self, ComparisonSide};
 use crate::tui::text_wrap::{line_width, text_width, to_one_line, wrap_spans, wrap_trusted_text};
 use crate::tui::theme;
+use line_remark::{LineRemark, add_remark, add_remarks_without_line, line_remarks};
 use plan_view_state::{PlanViewState, first_body_line};
 use step_folding::{PlanPart, PlanPartKind};
 
@@ -184,47 +182,6 @@ fn lay_out_comparison(
     }
 }
 
-/// How many messages of a thread are shown below its line.
-const MAX_SHOWN_MESSAGES: usize = 3;
-
-/// A remark below a line: an open or a residual finding, or a message of a thread.
-#[derive(Debug, Hash)]
-struct LineRemark {
-    mark: ScrollTarget,
-    /// The number and the severity, or who writes.
-    label: String,
-    /// The colour of the label while it is open.
-    style: Style,
-    is_open: bool,
-    text: String,
-    /// Where it comes from, shown dimmed.
-    origin: String,
-    line: Option<usize>,
-    /// Whether the plan cannot pass the review while it is open.
-    blocks: bool,
-}
-
-impl LineRemark {
-    /// Returns its label and its text; only the label has a colour, and what is not open has none.
-    fn spans(&self) -> [Span<'_>; 2] {
-        let (label, text) = if self.is_open {
-            (self.style, theme::PLAIN)
-        } else {
-            (theme::QUIET, theme::QUIET)
-        };
-        [
-            Span::styled(self.label.as_str(), label),
-            Span::styled(self.text.as_str(), text),
-        ]
-    }
-
-    /// Returns whether it refers to no line of the body, which starts after `n_before` lines of front
-    /// matter.
-    fn is_without_line(&self, n_before: usize) -> bool {
-        self.line.is_none_or(|line| line < n_before)
-    }
-}
-
 /// The selected line of the plan, and what can be done with it.
 #[derive(Debug, Hash)]
 struct SelectedLine {
@@ -251,82 +208,6 @@ impl SelectedLine {
             actions: context.action_spans(&actions),
         }
     }
-}
-
-fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
-    let Some(state) = state else {
-        return Vec::new();
-    };
-    let lines: Vec<&str> = text.lines().collect();
-    let findings = finding_location::locate_remaining_findings(state, text)
-        .into_iter()
-        .map(|(finding, line)| finding_remark(finding, line));
-    let threads = state.threads.all().iter();
-    let threads = threads.filter(|thread| thread.finding.is_none());
-    findings
-        .chain(threads.flat_map(|thread| thread_remarks(thread, &lines)))
-        .collect()
-}
-
-fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
-    let remark = &finding.remark;
-    let text = to_plain_line(&remark.text);
-    let sign = if finding.is_open() {
-        "●"
-    } else {
-        finding.status_symbol()
-    };
-    LineRemark {
-        mark: ScrollTarget::Finding(remark.n),
-        label: format!("{sign} {} {}  ", remark.n, remark.severity.as_str()),
-        style: theme::severity_style(remark.severity),
-        is_open: finding.is_open(),
-        text,
-        origin: String::new(),
-        line,
-        blocks: finding.is_open() && remark.severity == FindingSeverity::Blocking,
-    }
-}
-
-/// Returns the messages of a thread, each as a remark below its line. Of a long thread the first and the last are shown.
-fn thread_remarks(thread: &PlanThread, lines: &[&str]) -> Vec<LineRemark> {
-    let line = thread.find_line(lines);
-    let gone = match line {
-        Some(_) => String::new(),
-        None if thread.line == 0 => String::new(),
-        None => format!(" (stale, its line is gone: {})", to_one_line(&thread.quote)),
-    };
-    let messages: Vec<(ThreadAuthor, &str)> = thread.messages().collect();
-    let n_hidden = messages.len().saturating_sub(MAX_SHOWN_MESSAGES);
-    let mut remarks: Vec<LineRemark> = Vec::new();
-    for (at, (author, text)) in messages.into_iter().enumerate() {
-        if at > 0 && at <= n_hidden {
-            continue;
-        }
-        let (name, style) = author_label(author);
-        let lead = match at {
-            0 => format!("✎ {}", thread.n),
-            _ => "  ↳".to_owned(),
-        };
-        remarks.push(LineRemark {
-            mark: ScrollTarget::Note(thread.n),
-            label: format!("{lead} {name}: "),
-            style,
-            is_open: !thread.is_resolved,
-            text: to_one_line(text),
-            origin: String::new(),
-            line,
-            blocks: false,
-        });
-    }
-    if let (Some(first), 1..) = (remarks.first_mut(), n_hidden) {
-        first.origin = format!(" · {} more in Comments", n_hidden);
-    }
-    if let Some(last) = remarks.last_mut() {
-        last.origin
-            .push_str(&format!(" · {}{gone}", thread.describe_status()));
-    }
-    remarks
 }
 
 fn lay_out(
@@ -423,8 +304,7 @@ fn plan_parts(
                     _ if is_code => markdown.lay_out_line(line, columns, theme::PLAIN),
                     // Stars there are globs, not emphasis.
                     below if proof_lines::is_proof_line(trimmed) => {
-                        let text = format!("{}{}", " ".repeat(below), to_one_line(trimmed));
-                        wrap_spans(&[Span::raw(text)], columns, below)
+                        field_lines(&to_one_line(trimmed), below, columns)
                     }
                     below => continuation_lines(&mut markdown, trimmed, below, columns),
                 };
@@ -446,12 +326,18 @@ fn plan_parts(
         part.layout
             .lines
             .extend(add_gutter(lines, picked.at == Some(at)));
+        let actions = if picked.at == Some(at) {
+            picked.actions.as_slice()
+        } else {
+            &[]
+        };
+        let is_beside = add_actions_beside(part.layout.lines.last_mut(), actions, columns);
         for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
             part.has_remarks = true;
             add_remark(&mut part.layout, remark, columns, "     ");
         }
-        if picked.at == Some(at) && !picked.actions.is_empty() {
-            let spans = picked.actions.iter();
+        if !actions.is_empty() && !is_beside {
+            let spans = actions.iter();
             let spans = spans.map(|(text, style)| Span::styled(text.clone(), *style));
             let row: Vec<Span<'_>> = std::iter::once(Span::raw("    ")).chain(spans).collect();
             let rows = wrap_spans(&row, columns, 4);
@@ -487,20 +373,38 @@ fn lay_out_heading(
     laid
 }
 
-/// Adds remarks that refer to no line of the plan.
-fn add_remarks_without_line<'a>(
-    laid: &mut ScrollContent,
-    remarks: impl Iterator<Item = &'a LineRemark>,
+/// Adds what can be done with the selected line at its right end, so that no row moves; returns whether there is room.
+fn add_actions_beside(
+    line: Option<&mut Line<'static>>,
+    actions: &[(String, Style)],
     columns: usize,
-) {
-    let mut remarks = remarks.peekable();
-    if remarks.peek().is_some() {
-        let head = Line::styled(" About the whole plan", theme::QUIET);
-        laid.lines.push(head);
+) -> bool {
+    let width: usize = actions.iter().map(|(text, _)| text_width(text)).sum();
+    let Some((line, room)) = line.and_then(|line| {
+        let room = columns.checked_sub(line_width(line) + width + 1)?;
+        Some((line, room))
+    }) else {
+        return false;
+    };
+    if width > 0 {
+        line.spans.push(Span::raw(" ".repeat(room)));
+        let actions = actions.iter();
+        line.spans
+            .extend(actions.map(|(text, style)| Span::styled(text.clone(), *style)));
     }
-    for remark in remarks {
-        add_remark(laid, remark, columns, "");
-    }
+    true
+}
+
+/// Renders a line such as `Files: a, b` of a step, its label quietly.
+fn field_lines(text: &str, indent: usize, columns: usize) -> Vec<Line<'static>> {
+    let n_label = text.find(':').map_or(0, |at| at + 1);
+    let (label, rest) = text.split_at(n_label);
+    let spans = [
+        Span::raw(" ".repeat(indent)),
+        Span::styled(label, theme::QUIET),
+        Span::raw(rest),
+    ];
+    wrap_spans(&spans, columns, indent)
 }
 
 /// Renders a continuation line of a step, indented like the step's text.
@@ -515,15 +419,4 @@ fn continuation_lines(
         line.spans.insert(0, Span::raw(" ".repeat(indent)));
     }
     lines
-}
-
-/// Adds a finding or a note below the line that it refers to.
-fn add_remark(laid: &mut ScrollContent, remark: &LineRemark, columns: usize, lead: &str) {
-    let at = laid.lines.len();
-    laid.targets.entry(remark.mark).or_insert(at);
-    let [label, text] = remark.spans();
-    let origin = Span::styled(remark.origin.as_str(), theme::QUIET);
-    let spans = [Span::raw(lead), label, text, origin];
-    let lines = wrap_spans(&spans, columns, lead.len() + 2);
-    laid.lines.extend(add_gutter(lines, false));
 }

@@ -405,7 +405,9 @@ fn account_usage_rows(
 /// Renders a percentage as a bar.
 pub fn usage_bar(percent: u64) -> String {
     const BAR_COLUMNS: usize = 20;
-    let filled = usize::try_from(percent.min(100)).unwrap_or(0) * BAR_COLUMNS / 100;
+    let percent = usize::try_from(percent.min(100)).unwrap_or(0);
+    // What is used shows, however little it is.
+    let filled = (percent * BAR_COLUMNS / 100).max(usize::from(percent > 0));
     format!("{}{}", "█".repeat(filled), "░".repeat(BAR_COLUMNS - filled))
 }
 

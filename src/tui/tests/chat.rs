@@ -244,12 +244,12 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
         kept: Vec::new(),
     };
     for (event, word) in [
-        (started, "npm test  running"),
+        (started, "◐ $ npm test"),
         (
             Event::ApprovalRequested(approval),
             "npm test  waiting for you",
         ),
-        (answered, "npm test  running"),
+        (answered, "◐ $ npm test"),
     ] {
         screen.on_event(NOW, &event);
         let seen = drawn(&mut screen, (120, 40), None);
@@ -325,10 +325,7 @@ fn who_was_allowed_what_is_said_and_what_was_refused_with_the_reason() {
 fn what_the_user_decides_stands_behind_the_call_and_the_agent_is_not_named_again() {
     let why = "allowed by the user, this once";
     for (answer, wanted) in [
-        (
-            answered(true, "user", why),
-            "$ seq 1 300  running  allowed by you",
-        ),
+        (answered(true, "user", why), "◐ $ seq 1 300  allowed by you"),
         (
             answered(false, "user", "no"),
             "✗ $ seq 1 300  denied by you: no",

@@ -60,7 +60,7 @@ fn the_step_that_is_worked_on_is_in_view_at_every_size_and_finished_ones_stand_i
     press(&mut screen, Some(&state), &["2"]);
     for size in [(80, 24), (40, 12), (60, 20), (120, 30)] {
         let seen = drawn(&mut screen, size, Some(&state));
-        assert!(seen.contains("▶ 7  "), "{size:?}\n{seen}");
+        assert!(seen.contains("◐ 7  "), "{size:?}\n{seen}");
         assert!(seen.contains("● agent fixes"), "{size:?}\n{seen}");
     }
     let seen = drawn(&mut screen, (80, 24), Some(&state));
@@ -82,16 +82,16 @@ fn whoever_scrolls_stays_where_they_are_until_end() {
     let (_, later) = working_on(9);
     press(&mut screen, Some(&state), &["2"]);
     let low = (80, 14);
-    assert!(drawn(&mut screen, low, Some(&state)).contains("▶ 3  "));
+    assert!(drawn(&mut screen, low, Some(&state)).contains("◐ 3  "));
     let far = drawn(&mut screen, low, Some(&later));
-    assert!(far.contains("▶ 9  "), "{far}");
+    assert!(far.contains("◐ 9  "), "{far}");
     assert!(!far.contains("follows again"), "{far}");
     press(&mut screen, Some(&later), &["<home>"]);
     let top = drawn(&mut screen, low, Some(&later));
     assert!(top.contains("ten files"), "{top}");
     assert!(top.contains("0% · End follows again · PgUp PgDn"), "{top}");
     press(&mut screen, Some(&later), &["<end>"]);
-    assert!(drawn(&mut screen, low, Some(&later)).contains("▶ 9  "));
+    assert!(drawn(&mut screen, low, Some(&later)).contains("◐ 9  "));
     // Pressing End again goes to the end of the plan.
     press(&mut screen, Some(&later), &["<end>"]);
     let end = drawn(&mut screen, (80, 24), Some(&later));
@@ -100,7 +100,7 @@ fn whoever_scrolls_stays_where_they_are_until_end() {
     let mut over = later.clone();
     over.phase = Phase::Done;
     drawn(&mut screen, low, Some(&over));
-    assert!(drawn(&mut screen, low, Some(&later)).contains("▶ 9  "));
+    assert!(drawn(&mut screen, low, Some(&later)).contains("◐ 9  "));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_row_for_finished_steps_opens_and_folds() {
     press(&mut screen, Some(&state), &["<end>"]);
     let folded = drawn(&mut screen, size, Some(&state));
     assert!(
-        folded.contains("✓ 1–5  ") && folded.contains("▶ 7  "),
+        folded.contains("✓ 1–5  ") && folded.contains("◐ 7  "),
         "{folded}"
     );
     // The fold is one line for the selection, and opens when it is selected.
@@ -417,7 +417,7 @@ fn in_a_low_window_a_call_leaves_the_tabs_readable_and_its_line_answers_nothing(
         (acts, drawn(screen, low, Some(&state)))
     };
     let (_, plan) = at(&mut screen, KeyCode::Char('2'));
-    assert!(plan.contains("▶ 2  "), "{plan}");
+    assert!(plan.contains("◐ 2  "), "{plan}");
     assert!(
         plan.contains("? Allow this command? · Planner · step 2"),
         "{plan}"

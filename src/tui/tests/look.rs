@@ -580,7 +580,8 @@ fn a_word_takes_the_rows_that_it_needs() {
             .rev()
             .flat_map(|row| row.split_whitespace())
             .collect();
-        assert_eq!(told.join(" "), word, "{seen}");
+        // In one row, hints that have room come after it.
+        assert!(told.join(" ").starts_with(word), "{seen}");
     }
     // A toast never takes more than a few rows, and a mark shows that its end was cut.
     screen.show_toast(&"word ".repeat(200));

@@ -2,7 +2,7 @@
 //! makes unnecessary.
 
 use super::ChatTranscript;
-use super::block_content::{BlockContent, FactTone};
+use super::block_content::FactTone;
 use super::block_layout::{BlockVisibility, folded_failure};
 use super::transcript_block::TranscriptBlock;
 
@@ -76,14 +76,10 @@ impl ChatTranscript {
 
     /// Returns whether the stream ends with the failure that the question is about, in the same words.
     pub(super) fn repeats_failure(&self, asked: &[TranscriptBlock]) -> bool {
-        let fact = |block: &TranscriptBlock| match &block.content {
-            BlockContent::Fact { text, tone, .. } => Some((text.clone(), *tone)),
-            _ => None,
-        };
-        let failed = self.blocks.back().and_then(fact);
-        failed.is_some_and(|(failed, tone)| {
-            let mut asked = asked.iter().filter_map(fact);
-            tone == FactTone::Bad && asked.any(|(text, _)| text == failed)
+        let failed = self.blocks.back().and_then(TranscriptBlock::fact);
+        failed.is_some_and(|(failed, tone, _)| {
+            let mut asked = asked.iter().filter_map(TranscriptBlock::fact);
+            tone == FactTone::Bad && asked.any(|(text, ..)| text == failed)
         })
     }
 }

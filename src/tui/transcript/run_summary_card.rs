@@ -309,7 +309,12 @@ impl RunSummaryCard {
 
 /// Renders the size of a commit in three columns of these widths: files, added lines, removed lines.
 fn size_spans(size: CommitSize, widths: [usize; 3]) -> Vec<Span<'static>> {
-    let styles = [theme::QUIET, theme::GOOD, theme::BAD];
+    let style = |n: u32, style| if n > 0 { style } else { theme::QUIET };
+    let styles = [
+        theme::QUIET,
+        style(size.added, theme::GOOD),
+        style(size.removed, theme::BAD),
+    ];
     let cells = size_cells(size).into_iter().zip(widths).zip(styles);
     let cells = cells.map(|((text, width), style)| {
         let pad = " ".repeat(SIZE_GAP + width.saturating_sub(text_width(&text)));

@@ -477,7 +477,8 @@ impl ToolCallCard {
             _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
             None if self.asks_user() => ("and waits", theme::QUIET),
             None if self.pending_request.is_some() => ("waiting for you", theme::NEEDS_YOU),
-            None => ("running", theme::QUIET),
+            // The sign in front says it.
+            None => ("", theme::QUIET),
             Some(end) => (end.status.as_str(), self.state_sign().1),
         };
         let n_lines = self.n_lines().map(|n| pluralize(n, "line"));
@@ -549,12 +550,7 @@ mod tests {
     #[test]
     fn a_draft_is_called_by_its_name_and_a_long_path_keeps_its_file() {
         let mut card = ToolCallCard::new("1", ToolKind::Edit, DRAFT);
-        check(
-            &card,
-            60,
-            FoldState::Folded,
-            "◐ ✎ Edit plan.md (draft)  running",
-        );
+        check(&card, 60, FoldState::Folded, "◐ ✎ Edit plan.md (draft)");
         card.end = Some(ToolCallOutcome::from_status(
             &ToolStatus::Completed,
             None,
@@ -570,7 +566,7 @@ mod tests {
             &card,
             40,
             FoldState::Folded,
-            "◐ ✎ Edit src/a/v…file_itself.rs  running",
+            "◐ ✎ Edit src/a/very/…/the_file_itself.rs",
         );
     }
 
@@ -641,12 +637,7 @@ mod tests {
             reason: reason.to_owned(),
         };
         card.set_decision(decision(true, ""));
-        check(
-            &card,
-            40,
-            FoldState::Folded,
-            "◐ $ ls  running  allowed by you",
-        );
+        check(&card, 40, FoldState::Folded, "◐ $ ls  allowed by you");
         card.end = Some(ToolCallOutcome::from_status(
             &ToolStatus::Completed,
             None,
@@ -673,6 +664,6 @@ mod tests {
         let card = ToolCallCard::new("1", ToolKind::Mcp, asks);
         check(&card, 40, FoldState::Folded, "● Asks you  and waits");
         let card = ToolCallCard::new("1", other("WebFetch"), "WebFetch");
-        check(&card, 40, FoldState::Folded, "◐ WebFetch  running");
+        check(&card, 40, FoldState::Folded, "◐ WebFetch");
     }
 }

@@ -82,6 +82,8 @@ pub struct TranscriptBlock {
     pub is_failure_below: bool,
     /// Whether the findings that it lists are visible beside the chat.
     pub is_list_beside: bool,
+    /// Whether what an agent says or does is right above it.
+    pub is_after_agent: bool,
     /// The row of the fold of reads that it is the first of.
     pub reads: Option<ReadFold>,
     /// The CLI with its version: of a notice what it says, of a named block what is shown behind the name.
@@ -108,6 +110,7 @@ impl TranscriptBlock {
             visibility: BlockVisibility::default(),
             is_failure_below: false,
             is_list_beside: false,
+            is_after_agent: false,
             reads: None,
             cli: None,
             turn_usage: Vec::new(),
@@ -135,15 +138,12 @@ impl TranscriptBlock {
         }
     }
 
-    /// Returns the text and the details of a good fact.
-    pub fn success_fact(&self) -> Option<(&str, &str)> {
+    /// Returns the text, the tone and the details, if it is a fact.
+    pub fn fact(&self) -> Option<(&str, FactTone, &str)> {
         match &self.content {
             BlockContent::Fact {
-                text,
-                tone: FactTone::Good,
-                more,
-                ..
-            } => Some((text, more)),
+                text, tone, more, ..
+            } => Some((text, *tone, more)),
             _ => None,
         }
     }
@@ -431,6 +431,7 @@ impl TranscriptBlock {
             is_in_fold: self.reads.is_some() || self.visibility == BlockVisibility::Unfolded,
             is_failure_below: self.is_failure_below,
             is_list_beside: self.is_list_beside,
+            is_after_agent: self.is_after_agent,
         }
     }
 

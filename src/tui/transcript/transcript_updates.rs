@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::approval_cards::DecisionSummary;
-use super::block_content::BlockContent;
+use super::block_content::{BlockContent, FactTone};
 use super::block_layout::BlockVisibility;
 use super::discussion_card::DiscussionCard;
 use super::stage_divider::StageDivider;
@@ -370,7 +370,11 @@ impl ChatTranscript {
     /// form.
     pub(super) fn append_step_check(&mut self, event: &Event, short: String) {
         let blocks = event_blocks::from_event(event);
-        if let Some((text, _)) = blocks.first().and_then(TranscriptBlock::success_fact) {
+        let is_proof = matches!(event, Event::StepProved { .. });
+        let fact = blocks.first().and_then(TranscriptBlock::fact);
+        if let Some((text, tone, _)) = fact
+            && (tone == FactTone::Good || is_proof)
+        {
             let text = text.to_owned();
             self.steps.check_facts.push(StepCheckFact { text, short });
         }
@@ -388,7 +392,7 @@ impl ChatTranscript {
         }
         let (mut checks, mut proof) = (Vec::new(), String::new());
         let find_check = |block: &TranscriptBlock| {
-            let (text, more) = block.success_fact()?;
+            let (text, _, more) = block.fact()?;
             let told = told.iter().find(|told| told.text == text)?;
             Some((told.short.clone(), more.to_owned()))
         };

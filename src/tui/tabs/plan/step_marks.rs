@@ -130,7 +130,7 @@ pub fn step_marks(
                 match execution.map(|execution| step_progress(execution, step.n)) {
                     Some(StepProgress::Done(record)) => finished_notes(record, state, now),
                     Some(StepProgress::Current(current)) => {
-                        ("▶", StepTone::Running, running_notes(current, state, now))
+                        ("◐", StepTone::Running, running_notes(current, state, now))
                     }
                     Some(StepProgress::Pending) | None => (" ", StepTone::Pending, Vec::new()),
                 };

@@ -63,8 +63,8 @@ fn rows_below_caller(
 /// activity or result.
 fn child_cells(child: &ChildSession, now: UnixMillis) -> [(String, Style); 5] {
     let (mark, style) = match (child.status, child.began_at) {
-        (TaskStatus::Running, None) => ("·", theme::QUIET),
-        (TaskStatus::Running, Some(_)) => ("◌", theme::PLAIN),
+        (TaskStatus::Running, None) => ("○", theme::QUIET),
+        (TaskStatus::Running, Some(_)) => ("◐", theme::PLAIN),
         (TaskStatus::Completed, _) => ("✓", theme::GOOD),
         (_, _) => ("✗", theme::BAD),
     };

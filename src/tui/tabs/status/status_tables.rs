@@ -182,13 +182,13 @@ pub fn step_table(state: &RunState, now: UnixMillis) -> StatusTable {
         let (sign, style, commit, tested, fixes) = match (done, current) {
             (Some(record), _) => step_record_cells(record),
             (None, Some(current)) => (
-                "▶",
+                "◐",
                 theme::RUNNING,
                 String::new(),
                 current.receipt.as_ref().map(test_cell),
                 current.fix_turns,
             ),
-            (None, None) => ("·", theme::QUIET, String::new(), None, 0),
+            (None, None) => ("○", theme::QUIET, String::new(), None, 0),
         };
         let (tested, tested_style) = tested.unwrap_or_default();
         let fixes = if fixes > 0 {

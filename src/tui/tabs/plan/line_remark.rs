@@ -1,0 +1,164 @@
+//! What the Plan tab says below a line of the plan: findings that are left, and threads.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::domain::findings::{Finding, FindingSeverity};
+use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
+use crate::domain::run::RunState;
+use crate::tui::finding_location;
+use crate::tui::labels::author_label;
+use crate::tui::markdown::to_plain_line;
+use crate::tui::scroll_view::{ScrollContent, ScrollTarget, add_gutter};
+use crate::tui::text_wrap::{to_one_line, wrap_spans};
+use crate::tui::theme;
+
+/// How many messages of a thread are shown below its line.
+const MAX_SHOWN_MESSAGES: usize = 3;
+
+/// A remark below a line: an open or a residual finding, or a message of a thread.
+#[derive(Debug, Hash)]
+pub(super) struct LineRemark {
+    mark: ScrollTarget,
+    /// The number and the severity, or who writes.
+    label: String,
+    /// The colour of the label while it is open.
+    style: Style,
+    is_open: bool,
+    text: String,
+    /// Where it comes from, shown dimmed.
+    origin: String,
+    pub(super) line: Option<usize>,
+    /// Whether the plan cannot pass the review while it is open.
+    pub(super) blocks: bool,
+}
+
+impl LineRemark {
+    /// Returns its label and its text; only the label has a colour, and what is not open has none.
+    fn spans(&self) -> [Span<'_>; 2] {
+        let (label, text) = if self.is_open {
+            (self.style, theme::PLAIN)
+        } else {
+            (theme::QUIET, theme::QUIET)
+        };
+        [
+            Span::styled(self.label.as_str(), label),
+            Span::styled(self.text.as_str(), text),
+        ]
+    }
+
+    /// Returns whether it refers to no line of the body, which starts after `n_before` lines of front
+    /// matter.
+    pub(super) fn is_without_line(&self, n_before: usize) -> bool {
+        self.line.is_none_or(|line| line < n_before)
+    }
+}
+
+/// Returns the findings that are left and the threads, with their lines.
+pub(super) fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
+    let Some(state) = state else {
+        return Vec::new();
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let findings = finding_location::locate_remaining_findings(state, text)
+        .into_iter()
+        .map(|(finding, line)| finding_remark(finding, line));
+    let threads = state.threads.all().iter();
+    let threads = threads.filter(|thread| thread.finding.is_none());
+    findings
+        .chain(threads.flat_map(|thread| thread_remarks(thread, &lines)))
+        .collect()
+}
+
+fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
+    let remark = &finding.remark;
+    let text = to_plain_line(&remark.text);
+    let sign = if finding.is_open() {
+        "●"
+    } else {
+        finding.status_symbol()
+    };
+    LineRemark {
+        mark: ScrollTarget::Finding(remark.n),
+        label: format!("{sign} {} {}  ", remark.n, remark.severity.as_str()),
+        style: theme::severity_style(remark.severity),
+        is_open: finding.is_open(),
+        text,
+        origin: String::new(),
+        line,
+        blocks: finding.is_open() && remark.severity == FindingSeverity::Blocking,
+    }
+}
+
+/// Returns the messages of a thread, each as a remark below its line. Of a long thread the first and the last are shown.
+fn thread_remarks(thread: &PlanThread, lines: &[&str]) -> Vec<LineRemark> {
+    let line = thread.find_line(lines);
+    let gone = match line {
+        Some(_) => String::new(),
+        None if thread.line == 0 => String::new(),
+        None => format!(" (stale, its line is gone: {})", to_one_line(&thread.quote)),
+    };
+    let messages: Vec<(ThreadAuthor, &str)> = thread.messages().collect();
+    let n_hidden = messages.len().saturating_sub(MAX_SHOWN_MESSAGES);
+    let mut remarks: Vec<LineRemark> = Vec::new();
+    for (at, (author, text)) in messages.into_iter().enumerate() {
+        if at > 0 && at <= n_hidden {
+            continue;
+        }
+        let (name, style) = author_label(author);
+        let lead = match at {
+            0 => format!("✎ {}", thread.n),
+            _ => "  ↳".to_owned(),
+        };
+        remarks.push(LineRemark {
+            mark: ScrollTarget::Note(thread.n),
+            label: format!("{lead} {name}: "),
+            style,
+            is_open: !thread.is_resolved,
+            text: to_one_line(text),
+            origin: String::new(),
+            line,
+            blocks: false,
+        });
+    }
+    if let (Some(first), 1..) = (remarks.first_mut(), n_hidden) {
+        first.origin = format!(" · {} more in Comments", n_hidden);
+    }
+    if let Some(last) = remarks.last_mut() {
+        last.origin
+            .push_str(&format!(" · {}{gone}", thread.describe_status()));
+    }
+    remarks
+}
+
+/// Adds remarks that refer to no line of the plan.
+pub(super) fn add_remarks_without_line<'a>(
+    laid: &mut ScrollContent,
+    remarks: impl Iterator<Item = &'a LineRemark>,
+    columns: usize,
+) {
+    let mut remarks = remarks.peekable();
+    if remarks.peek().is_some() {
+        let head = Line::styled(" About the whole plan", theme::QUIET);
+        laid.lines.push(head);
+    }
+    for remark in remarks {
+        add_remark(laid, remark, columns, "");
+    }
+}
+
+/// Adds a finding or a note below the line that it refers to.
+pub(super) fn add_remark(
+    laid: &mut ScrollContent,
+    remark: &LineRemark,
+    columns: usize,
+    lead: &str,
+) {
+    let at = laid.lines.len();
+    laid.targets.entry(remark.mark).or_insert(at);
+    let [label, text] = remark.spans();
+    let origin = Span::styled(remark.origin.as_str(), theme::QUIET);
+    let spans = [Span::raw(lead), label, text, origin];
+    let lines = wrap_spans(&spans, columns, lead.len() + 2);
+    laid.lines.extend(add_gutter(lines, false));
+}
