@@ -14,6 +14,7 @@ mod command_resolution;
 mod command_wrappers;
 mod control_flow;
 mod environment;
+mod expression_evaluation;
 mod fallback_lexer;
 mod fan_out;
 mod interpreter;

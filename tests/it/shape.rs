@@ -13,10 +13,6 @@ const LONG_FILES: &[(&str, &str)] = &[
         "what is known of a run, and the one match that says who takes each event",
     ),
     (
-        "src/permission/shell/control_flow.rs",
-        "one function for each construct of the shell's grammar",
-    ),
-    (
         "src/tui/screen.rs",
         "all that the screen keeps, and the doors by which news come to it",
     ),

@@ -12,7 +12,7 @@ use super::syntax_tree::{
     CommandList, CommandNode, CommandNodeKind, ForLoop, PipelineCondition, PipelineItem, RawWord,
 };
 use super::word_expansion::FieldList;
-use super::{AnalysisDoubt, AnalysisLimitKind, shell_parser};
+use super::{AnalysisDoubt, AnalysisLimitKind};
 use crate::permission::program_table::{ProgramTrait, programs_with_trait};
 
 impl ShellInterpreter {
@@ -188,9 +188,9 @@ impl ShellInterpreter {
             CommandNodeKind::Test(words) => {
                 let words: Vec<PossibleValues> = words
                     .iter()
-                    .map(|word| self.expand_without_splitting(&word.pieces, env))
+                    .map(|word| self.expander(env).expand_without_splitting(&word.pieces))
                     .collect();
-                self.evaluate_test(&words, env);
+                self.expander(env).evaluate_test(&words);
                 PossibleValues::empty_string()
             }
             CommandNodeKind::Coprocess(command) => {
@@ -272,7 +272,7 @@ impl ShellInterpreter {
     ) -> PossibleValues {
         let ForLoop { name, words, body } = each;
         let values = match words.as_deref() {
-            Some(words) => self.expand_words(words, env),
+            Some(words) => self.expander(env).expand_words(words),
             None => env
                 .variable_values("@")
                 .into_iter()
@@ -320,7 +320,7 @@ impl ShellInterpreter {
         env: &mut ShellEnvironment,
         feed: &StandardInput,
     ) -> PossibleValues {
-        self.expand_without_splitting(&subject.pieces, env);
+        self.expander(env).expand_without_splitting(&subject.pieces);
         let mut out = PossibleValues::empty_string();
         let mut left: Option<ShellEnvironment> = None;
         for (patterns, body) in arms {
@@ -328,7 +328,7 @@ impl ShellInterpreter {
                 break;
             }
             for pattern in patterns {
-                self.expand_without_splitting(&pattern.pieces, env);
+                self.expander(env).expand_without_splitting(&pattern.pieces);
             }
             let mut taken = self.branch_environment(env);
             out = out.merge_with(self.interpret_list(body, &mut taken, feed));
@@ -348,7 +348,7 @@ impl ShellInterpreter {
         let CommandNodeKind::Simple { assigns, words } = &command.kind else {
             return PossibleValues::empty_string();
         };
-        let ways = self.expand_words(words, env);
+        let ways = self.expander(env).expand_words(words);
         self.budget.spend_steps(feed.copy_cost(), &command.span);
         let redirected = self.interpret_redirections(&command.redirects, env, feed);
         let is_lasting = words.is_empty();
@@ -360,7 +360,7 @@ impl ShellInterpreter {
         let mut assigned = Vec::new();
         for assign in assigns {
             let target = if is_lasting { &mut *env } else { &mut scratch };
-            let texts = self.apply_assignment(assign, target);
+            let texts = self.expander(target).apply_assignment(assign);
             for value in texts.iter() {
                 let field = ShellField {
                     value: value.clone(),
@@ -437,18 +437,6 @@ impl ShellInterpreter {
             StandardInput::Unknown => Some(PossibleValues::unknown()),
             StandardInput::Nothing => None,
         }
-    }
-
-    /// Expands a text as a prompt: its command substitutions run.
-    pub fn expand_prompt(&mut self, text: &str, env: &mut ShellEnvironment) -> PossibleValues {
-        let here = self.current_span();
-        if !self.budget.enter_level(&here) {
-            return PossibleValues::unknown();
-        }
-        let pieces = shell_parser::parse_here_document(text, here.clone(), &mut self.budget);
-        let texts = self.expand_without_splitting(&pieces, env);
-        self.budget.leave_level();
-        texts
     }
 
     /// Runs the bodies of the function that a call names.

@@ -11,6 +11,7 @@ use super::environment::{ShellEnvironment, VariableValue};
 use super::shell_parser;
 use super::step_budget::StepBudget;
 use super::syntax_tree::CommandList;
+use super::word_expansion::WordExpander;
 use super::{
     AnalysisDoubt, AnalysisLimitKind, AnalysisLimits, CommandInput, CommandRedirect,
     CommandWrapper, ShellAnalysis, ShellWord, SimpleCommand, WrapperKind, fallback_lexer,
@@ -199,6 +200,14 @@ impl ShellInterpreter {
             commands: self.commands,
             steps: self.budget.steps_spent(),
             doubts: self.budget.doubts,
+        }
+    }
+
+    /// Returns the owner of word expansion in a state of the shell.
+    pub fn expander<'a>(&'a mut self, env: &'a mut ShellEnvironment) -> WordExpander<'a> {
+        WordExpander {
+            interpreter: self,
+            env,
         }
     }
 

@@ -5,11 +5,10 @@
 use super::UNKNOWN_PLACEHOLDER;
 use super::abstract_value::{AbstractValue, PossibleValues};
 use super::environment::{ShellEnvironment, VariableValue};
-use super::interpreter::ShellInterpreter;
 use super::syntax_tree::{
     DefaultOperator, ParameterExpansion, ParameterOperation, RawWord, TrimSide, WordPiece,
 };
-use super::word_expansion::PieceExpansion;
+use super::word_expansion::{PieceExpansion, WordExpander};
 use crate::permission::wildcard;
 
 /// Variables that only contain numbers.
@@ -36,15 +35,14 @@ const MAX_TRIM_BYTES: usize = 256;
 /// How many arguments a text may be given that nothing here sets.
 const MAX_UNSET_ARGUMENTS: usize = 3;
 
-impl ShellInterpreter {
+impl WordExpander<'_> {
     /// Returns everything that a parameter may give at its place: in quotes `$*` is one word.
     pub fn expand_parameter(
         &mut self,
         parameter: &ParameterExpansion,
         is_quoted: bool,
-        env: &mut ShellEnvironment,
     ) -> Vec<PieceExpansion> {
-        let values = self.apply_parameter_operation(parameter, env);
+        let values = self.apply_parameter_operation(parameter);
         let index = parameter.index.as_ref().and_then(RawWord::literal_text);
         let is_star = parameter.name == "*" || index.as_deref() == Some("*");
         if !is_quoted || !is_star {
@@ -55,35 +53,31 @@ impl ShellInterpreter {
     }
 
     /// Returns everything that `$name` or `${name…}` may give.
-    fn apply_parameter_operation(
-        &mut self,
-        parameter: &ParameterExpansion,
-        env: &mut ShellEnvironment,
-    ) -> Vec<PieceExpansion> {
+    fn apply_parameter_operation(&mut self, parameter: &ParameterExpansion) -> Vec<PieceExpansion> {
         let name = parameter.name.as_str();
         if NUMERIC_VARIABLES.contains(&name)
             && matches!(parameter.operation, ParameterOperation::Plain)
         {
             return vec![PieceExpansion::Unsplit(AbstractValue::unknown())];
         }
-        let values = self.parameter_elements(parameter, env);
+        let values = self.parameter_elements(parameter);
         if matches!(parameter.operation, ParameterOperation::Length) {
             return vec![PieceExpansion::Unsplit(AbstractValue::unknown())];
         }
         match &parameter.operation {
             ParameterOperation::Plain | ParameterOperation::Length => values,
-            ParameterOperation::Indirect => expand_indirect(&values, env),
+            ParameterOperation::Indirect => expand_indirect(&values, self.env),
             ParameterOperation::Default(pieces, keeps) => {
-                let operand = self.expand_without_splitting(pieces, env);
+                let operand = self.expand_without_splitting(pieces);
                 if *keeps == DefaultOperator::Assign {
                     let values = operand.iter().cloned().map(VariableValue::One).collect();
-                    env.set_variable(name, values);
+                    self.env.set_variable(name, values);
                 }
-                let is_set = env.is_set(name) && *keeps == DefaultOperator::Substitute;
+                let is_set = self.env.is_set(name) && *keeps == DefaultOperator::Substitute;
                 apply_default(values, &operand, is_set || is_always_set(name))
             }
             ParameterOperation::Alternative(pieces) => {
-                let operand = self.expand_without_splitting(pieces, env);
+                let operand = self.expand_without_splitting(pieces);
                 let nothing = PieceExpansion::Text(AbstractValue::default());
                 let operands = operand.iter().cloned().map(PieceExpansion::Text);
                 operands.chain([nothing]).collect()
@@ -93,10 +87,11 @@ impl ShellInterpreter {
                 is_longest,
                 pattern,
             } => {
-                let pattern = self.expand_without_splitting(pattern, env);
-                let here = self.current_span();
+                let pattern = self.expand_without_splitting(pattern);
+                let here = self.interpreter.current_span();
                 let n_steps: usize = pattern.iter().map(|pattern| pattern.text.len()).sum();
-                self.budget
+                self.interpreter
+                    .budget
                     .spend_steps(n_steps * MAX_TRIM_BYTES / 16, &here);
                 map_expansions(values, |value| {
                     trim_pattern(value, *from, *is_longest, &pattern)
@@ -107,14 +102,14 @@ impl ShellInterpreter {
                 pattern,
                 with,
             } => {
-                let pattern = self.expand_without_splitting(pattern, env);
-                let with = self.expand_without_splitting(with, env);
+                let pattern = self.expand_without_splitting(pattern);
+                let with = self.expand_without_splitting(with);
                 map_expansions(values, |value| {
                     replace_pattern(value, *is_global, &pattern, &with)
                 })
             }
             ParameterOperation::Slice(pieces) => {
-                let bounds = self.expand_without_splitting(pieces, env);
+                let bounds = self.expand_without_splitting(pieces);
                 slice_expansions(values, &bounds, matches!(name, "@" | "*"))
             }
             ParameterOperation::Upper { is_whole } => map_expansions(values, |value| {
@@ -123,44 +118,42 @@ impl ShellInterpreter {
             ParameterOperation::Lower { is_whole } => map_expansions(values, |value| {
                 change_case(value, *is_whole, |c| c.to_ascii_lowercase())
             }),
-            ParameterOperation::Other(pieces) => self.apply_other_operation(values, pieces, env),
+            ParameterOperation::Other(pieces) => self.apply_other_operation(values, pieces),
         }
     }
 
     /// Returns the variable's values, or those of the element that is named.
-    fn parameter_elements(
-        &mut self,
-        parameter: &ParameterExpansion,
-        env: &mut ShellEnvironment,
-    ) -> Vec<PieceExpansion> {
+    fn parameter_elements(&mut self, parameter: &ParameterExpansion) -> Vec<PieceExpansion> {
         let name = parameter.name.as_str();
         if let Some(position) = name.parse::<usize>().ok().filter(|position| *position > 0) {
             // No caller passes so many arguments to a text; `$9` is written to end the name before it.
-            if position > MAX_UNSET_ARGUMENTS && !env.is_set("@") {
+            if position > MAX_UNSET_ARGUMENTS && !self.env.is_set("@") {
                 return vec![PieceExpansion::Text(AbstractValue::default())];
             }
-            return env
+            return self
+                .env
                 .variable_values("@")
                 .iter()
                 .map(|variable| PieceExpansion::Text(positional_argument(variable, position)))
                 .collect();
         }
         if matches!(name, "@" | "*") {
-            return env
+            return self
+                .env
                 .variable_values("@")
                 .into_iter()
                 .map(all_elements)
                 .collect();
         }
         let index = parameter.index.as_ref().map(|index| {
-            let texts = self.expand_without_splitting(&index.pieces, env);
+            let texts = self.expand_without_splitting(&index.pieces);
             texts
                 .iter()
                 .next()
                 .map_or_else(String::new, |value| value.text.clone())
         });
         let mut found = Vec::new();
-        for variable in env.variable_values(name) {
+        for variable in self.env.variable_values(name) {
             match (variable, index.as_deref().map(str::trim)) {
                 (variable, Some("@" | "*")) => found.push(all_elements(variable)),
                 (VariableValue::Array(values), Some(index)) => match index.parse::<usize>() {
@@ -185,9 +178,8 @@ impl ShellInterpreter {
         &mut self,
         values: Vec<PieceExpansion>,
         pieces: &[WordPiece],
-        env: &mut ShellEnvironment,
     ) -> Vec<PieceExpansion> {
-        let operation = self.expand_without_splitting(pieces, env);
+        let operation = self.expand_without_splitting(pieces);
         let is_prompt = operation.iter().any(|operation| operation.text == "@P");
         if !is_prompt {
             return map_expansions(values, |value| {
@@ -200,7 +192,7 @@ impl ShellInterpreter {
                 found.push(PieceExpansion::Text(AbstractValue::unknown()));
                 continue;
             };
-            let texts = self.expand_prompt(&value.text, env);
+            let texts = self.expand_prompt(&value.text);
             found.extend(texts.iter().cloned().map(PieceExpansion::Text));
         }
         found

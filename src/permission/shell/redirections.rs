@@ -32,19 +32,20 @@ impl ShellInterpreter {
             match &redirection.target {
                 RedirectionTarget::HereDocument(body) => {
                     let pieces = body.get().map_or(&[][..], Vec::as_slice);
-                    let texts = self.expand_without_splitting(pieces, env);
+                    let texts = self.expander(env).expand_without_splitting(pieces);
                     self.feed_descriptor(redirection.fd, texts, &mut found);
                 }
                 RedirectionTarget::HereString(word) => {
                     let line =
                         PossibleValues::single(super::abstract_value::AbstractValue::known("\n"));
                     let texts = self
-                        .expand_without_splitting(&word.pieces, env)
+                        .expander(env)
+                        .expand_without_splitting(&word.pieces)
                         .concat(&line);
                     self.feed_descriptor(redirection.fd, texts, &mut found);
                 }
                 RedirectionTarget::File { operator, word } => {
-                    let ways = self.expand_word(word, env);
+                    let ways = self.expander(env).expand_word(word);
                     for field in ways.into_iter().flatten() {
                         self.interpret_redirection(redirection.fd, operator, field, &mut found);
                     }

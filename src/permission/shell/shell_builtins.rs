@@ -6,6 +6,7 @@ use crate::permission::word_list::is_in_word_list;
 
 use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
 use super::environment::{ShellEnvironment, VariableValue};
+use super::expression_evaluation::{MAX_NAMES, is_numeric_operator};
 use super::interpreter::{CommandCall, ShellInterpreter, StandardInput};
 use super::{UNKNOWN_PLACEHOLDER, command_wrappers};
 
@@ -15,14 +16,6 @@ const MAX_LINES: usize = 64;
 /// Builtins that take a name or a number and evaluate an index in it.
 const INDEX_EVALUATING_BUILTINS: &str =
     "let read unset declare typeset local export readonly mapfile readarray";
-
-/// Returns whether an operator of a test is about a name or a number.
-fn is_numeric_operator(text: &str) -> bool {
-    is_in_word_list("-v -R -eq -ne -lt -le -gt -ge", text)
-}
-
-/// The most names that are followed in one expression.
-const MAX_NAMES: usize = 32;
 
 impl ShellInterpreter {
     /// Applies a builtin to the state of the shell.
@@ -40,7 +33,7 @@ impl ShellInterpreter {
         if evaluates {
             let n_words = if name == "printf" { 2 } else { usize::MAX };
             for word in call.arguments().iter().take(n_words) {
-                self.evaluate_index(word.text(), env);
+                self.expander(env).evaluate_index(word.text());
             }
         }
         match name {
@@ -60,44 +53,6 @@ impl ShellInterpreter {
             "printf" if call.word_text(1) == "-v" => self.printf_to_variable(call, env),
             "getopts" => env.set_single_value(call.word_text(2), AbstractValue::unknown()),
             _ => {}
-        }
-    }
-
-    /// Follows what `[[ … ]]` evaluates, where it is about names and numbers.
-    pub fn evaluate_test(&mut self, words: &[PossibleValues], env: &mut ShellEnvironment) {
-        let texts = || words.iter().flat_map(PossibleValues::iter);
-        // `(( x ))` is one word.
-        if words.len() == 1 || texts().any(|value| is_numeric_operator(&value.text)) {
-            for value in texts() {
-                self.evaluate_index(&value.text, env);
-                self.evaluate_names(&value.text, env);
-            }
-        }
-    }
-
-    /// `x[$(command)]` where a name or a number is expected: the command in the brackets runs.
-    pub fn evaluate_index(&mut self, text: &str, env: &mut ShellEnvironment) {
-        if text.contains('[') && (text.contains("$(") || text.contains('`')) {
-            self.expand_prompt(text, env);
-        }
-    }
-
-    /// Like [`Self::evaluate_index`] for names in an expression: their values are evaluated as expressions, too.
-    pub fn evaluate_names(&mut self, text: &str, env: &mut ShellEnvironment) {
-        let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
-        for name in text
-            .split(is_end)
-            .filter(|name| !name.is_empty())
-            .take(MAX_NAMES)
-        {
-            if !env.is_set(name) {
-                continue;
-            }
-            for variable in env.variable_values(name) {
-                if let VariableValue::One(value) = variable {
-                    self.evaluate_index(&value.text, env);
-                }
-            }
         }
     }
 

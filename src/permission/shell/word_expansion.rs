@@ -4,7 +4,7 @@ use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
 use super::environment::{ShellEnvironment, VariableValue};
 use super::interpreter::ShellInterpreter;
 use super::syntax_tree::{AssignmentNode, AssignmentValue, RawWord, WordPiece};
-use super::{AnalysisLimitKind, UNKNOWN_PLACEHOLDER, brace_expansion};
+use super::{AnalysisLimitKind, UNKNOWN_PLACEHOLDER, brace_expansion, shell_parser};
 
 /// One possible result of expanding words.
 pub type FieldList = Vec<ShellField>;
@@ -25,21 +25,27 @@ struct PartialWord {
     current: Option<ShellField>,
 }
 
-impl ShellInterpreter {
+/// Expands words in one state of the shell, which assignments in them change.
+pub struct WordExpander<'a> {
+    pub interpreter: &'a mut ShellInterpreter,
+    pub env: &'a mut ShellEnvironment,
+}
+
+impl WordExpander<'_> {
     /// Returns every possible result of expanding several words together.
-    pub fn expand_words(&mut self, raws: &[RawWord], env: &mut ShellEnvironment) -> Vec<FieldList> {
+    pub fn expand_words(&mut self, raws: &[RawWord]) -> Vec<FieldList> {
         let mut ways: Vec<FieldList> = vec![Vec::new()];
         for raw in raws {
-            let of_word = self.expand_word(raw, env);
+            let of_word = self.expand_word(raw);
             ways = self.combine_expansions(ways, of_word, raw);
         }
         ways
     }
 
     /// Returns every possible result of expanding one word: none, one or several words each.
-    pub fn expand_word(&mut self, raw: &RawWord, env: &mut ShellEnvironment) -> Vec<FieldList> {
+    pub fn expand_word(&mut self, raw: &RawWord) -> Vec<FieldList> {
         if let Some(assign) = &raw.assignment {
-            let value = self.apply_assignment(assign, env);
+            let value = self.apply_assignment(assign);
             return value
                 .iter()
                 .map(|value| {
@@ -50,23 +56,26 @@ impl ShellInterpreter {
                 })
                 .collect();
         }
-        let Some(words) =
-            brace_expansion::expand_braces(&raw.pieces, self.budget.limits.max_expansions)
-        else {
-            self.budget
+        let Some(words) = brace_expansion::expand_braces(
+            &raw.pieces,
+            self.interpreter.budget.limits.max_expansions,
+        ) else {
+            self.interpreter
+                .budget
                 .record_exceeded_limit(AnalysisLimitKind::Expansions, &raw.span);
             return vec![vec![unknown_field()]];
         };
         if words.len() > 1 {
-            self.budget
+            self.interpreter
+                .budget
                 .spend_steps(words.len() * (1 + raw.pieces.len()), &raw.span);
         }
         let mut ways: Vec<FieldList> = vec![Vec::new()];
         for pieces in &words {
-            if self.budget.is_exhausted() {
+            if self.interpreter.budget.is_exhausted() {
                 break;
             }
-            let of_word = self.expand_into_fields(pieces, raw, env);
+            let of_word = self.expand_into_fields(pieces, raw);
             ways = self.combine_expansions(ways, of_word, raw);
         }
         ways
@@ -81,13 +90,15 @@ impl ShellInterpreter {
     ) -> Vec<FieldList> {
         let n_ways = ways.len().saturating_mul(next.len());
         let n_fields = ways.first().map_or(0, Vec::len) + next.first().map_or(0, Vec::len);
-        if n_ways > self.budget.limits.max_expansions {
-            self.budget
+        if n_ways > self.interpreter.budget.limits.max_expansions {
+            self.interpreter
+                .budget
                 .record_exceeded_limit(AnalysisLimitKind::Expansions, &raw.span);
             return append_fields(ways, &[vec![unknown_field()]]);
         }
         if n_ways > 1
             && !self
+                .interpreter
                 .budget
                 .spend_steps(n_ways.saturating_mul(n_fields), &raw.span)
         {
@@ -96,12 +107,7 @@ impl ShellInterpreter {
         append_fields(ways, &next)
     }
 
-    fn expand_into_fields(
-        &mut self,
-        pieces: &[WordPiece],
-        raw: &RawWord,
-        env: &mut ShellEnvironment,
-    ) -> Vec<FieldList> {
+    fn expand_into_fields(&mut self, pieces: &[WordPiece], raw: &RawWord) -> Vec<FieldList> {
         let mut partials = vec![PartialWord::default()];
         for piece in pieces {
             if let WordPiece::Text { text, is_quoted } = piece {
@@ -111,12 +117,17 @@ impl ShellInterpreter {
                 continue;
             }
             let is_quoted = is_quoted(piece);
-            let expansions = self.expand_piece(piece, env);
+            let expansions = self.expand_piece(piece);
             let n_bytes: usize = expansions.iter().map(PieceExpansion::text_len).sum();
-            self.budget.spend_steps(1 + n_bytes / 32, &raw.span);
-            let separators = field_separators(env);
-            if partials.len().saturating_mul(expansions.len()) > self.budget.limits.max_expansions {
-                self.budget
+            self.interpreter
+                .budget
+                .spend_steps(1 + n_bytes / 32, &raw.span);
+            let separators = field_separators(self.env);
+            if partials.len().saturating_mul(expansions.len())
+                > self.interpreter.budget.limits.max_expansions
+            {
+                self.interpreter
+                    .budget
                     .record_exceeded_limit(AnalysisLimitKind::Expansions, &raw.span);
                 return vec![vec![unknown_field()]];
             }
@@ -140,21 +151,17 @@ impl ShellInterpreter {
     }
 
     /// Expands a run of pieces to one text, without splitting.
-    pub fn expand_without_splitting(
-        &mut self,
-        pieces: &[WordPiece],
-        env: &mut ShellEnvironment,
-    ) -> PossibleValues {
+    pub fn expand_without_splitting(&mut self, pieces: &[WordPiece]) -> PossibleValues {
         let mut texts = PossibleValues::empty_string();
         for piece in pieces {
             if let WordPiece::Text { text, .. } = piece {
                 texts = texts.concat(&PossibleValues::single(AbstractValue::known(text.as_str())));
                 continue;
             }
-            let expansions = self.expand_piece(piece, env);
+            let expansions = self.expand_piece(piece);
             let n_bytes: usize = expansions.iter().map(PieceExpansion::text_len).sum();
-            let here = self.current_span();
-            self.budget.spend_steps(1 + n_bytes / 32, &here);
+            let here = self.interpreter.current_span();
+            self.interpreter.budget.spend_steps(1 + n_bytes / 32, &here);
             let values = expansions
                 .into_iter()
                 .map(PieceExpansion::into_single_value);
@@ -163,12 +170,21 @@ impl ShellInterpreter {
         texts
     }
 
+    /// Expands a text as a prompt: its command substitutions run.
+    pub fn expand_prompt(&mut self, text: &str) -> PossibleValues {
+        let here = self.interpreter.current_span();
+        if !self.interpreter.budget.enter_level(&here) {
+            return PossibleValues::unknown();
+        }
+        let pieces =
+            shell_parser::parse_here_document(text, here.clone(), &mut self.interpreter.budget);
+        let texts = self.expand_without_splitting(&pieces);
+        self.interpreter.budget.leave_level();
+        texts
+    }
+
     /// Expands one piece; commands in it are recorded once.
-    fn expand_piece(
-        &mut self,
-        piece: &WordPiece,
-        env: &mut ShellEnvironment,
-    ) -> Vec<PieceExpansion> {
+    fn expand_piece(&mut self, piece: &WordPiece) -> Vec<PieceExpansion> {
         match piece {
             WordPiece::Text { text, .. } => {
                 vec![PieceExpansion::Text(AbstractValue::known(text.as_str()))]
@@ -176,20 +192,24 @@ impl ShellInterpreter {
             WordPiece::Parameter {
                 parameter,
                 is_quoted,
-            } => self.expand_parameter(parameter, *is_quoted, env),
+            } => self.expand_parameter(parameter, *is_quoted),
             WordPiece::Command { list, .. } => {
-                let texts = self.interpret_command_substitution(list, env);
+                let texts = self
+                    .interpreter
+                    .interpret_command_substitution(list, self.env);
                 texts.iter().cloned().map(PieceExpansion::Text).collect()
             }
             WordPiece::Process { list, feeds } => {
-                let name = self.interpret_process_substitution(list, *feeds, env);
+                let name = self
+                    .interpreter
+                    .interpret_process_substitution(list, *feeds, self.env);
                 vec![PieceExpansion::Unsplit(AbstractValue::known(name))]
             }
             WordPiece::Arithmetic(pieces) => {
-                let texts = self.expand_without_splitting(pieces, env);
+                let texts = self.expand_without_splitting(pieces);
                 if let Some(value) = texts.iter().next() {
-                    self.evaluate_index(&value.text, env);
-                    self.evaluate_names(&value.text, env);
+                    self.evaluate_index(&value.text);
+                    self.evaluate_names(&value.text);
                 }
                 let number = texts.iter().next().filter(|value| is_decimal(&value.text));
                 let value = number.map_or_else(AbstractValue::unknown, |value| {
@@ -201,27 +221,24 @@ impl ShellInterpreter {
     }
 
     /// Performs an assignment; returns what the variable may contain now.
-    pub fn apply_assignment(
-        &mut self,
-        assign: &AssignmentNode,
-        env: &mut ShellEnvironment,
-    ) -> PossibleValues {
+    pub fn apply_assignment(&mut self, assign: &AssignmentNode) -> PossibleValues {
         let needs_old = assign.index.is_some() || assign.is_append;
         let old = if needs_old {
-            env.variable_values(&assign.name)
+            self.env.variable_values(&assign.name)
         } else {
             Vec::new()
         };
-        let here = self.current_span();
-        self.budget
+        let here = self.interpreter.current_span();
+        self.interpreter
+            .budget
             .spend_steps(old.iter().map(VariableValue::copy_cost).sum(), &here);
         let new: Vec<VariableValue> = match &assign.value {
             AssignmentValue::One(word) => {
-                let texts = self.expand_without_splitting(&word.pieces, env);
+                let texts = self.expand_without_splitting(&word.pieces);
                 texts.iter().cloned().map(VariableValue::One).collect()
             }
             AssignmentValue::Array(words) => self
-                .expand_words(words, env)
+                .expand_words(words)
                 .into_iter()
                 .map(|fields| {
                     VariableValue::Array(fields.into_iter().map(|field| field.value).collect())
@@ -229,23 +246,25 @@ impl ShellInterpreter {
                 .collect(),
         };
         let index = assign.index.as_ref().map(|index| {
-            let texts = self.expand_without_splitting(&index.pieces, env);
+            let texts = self.expand_without_splitting(&index.pieces);
             let first = texts.iter().next();
             first.and_then(|value| value.text.trim().parse::<usize>().ok())
         });
         let values = match index {
             Some(index) => set_array_element(&old, &new, index),
-            None if assign.is_append => append_to_values(&old, &new, env.is_set(&assign.name)),
+            None if assign.is_append => append_to_values(&old, &new, self.env.is_set(&assign.name)),
             None => new,
         };
         let texts = PossibleValues::from_values(values.iter().map(|variable| match variable {
             VariableValue::One(value) => value.clone(),
             VariableValue::Array(values) => join_elements(values),
         }));
-        self.budget
+        self.interpreter
+            .budget
             .spend_steps(values.iter().map(VariableValue::copy_cost).sum(), &here);
-        env.set_variable(&assign.name, values);
-        self.interpret_command_variable(&assign.name, &texts, env);
+        self.env.set_variable(&assign.name, values);
+        self.interpreter
+            .interpret_command_variable(&assign.name, &texts, self.env);
         texts
     }
 }
