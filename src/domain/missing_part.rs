@@ -149,18 +149,74 @@ pub fn describe_missing_parts(lacks: &[MissingPart]) -> String {
     all.join("\n")
 }
 
-/// Returns the missing parts to ask for: all of them, or none where this review or its answers were asked back before.
-pub(super) fn unrequested_parts(lacks: &[MissingPart], asked: &[MissingPart]) -> Vec<MissingPart> {
-    let was_asked = |lack: &MissingPart| {
-        let mut asked = asked.iter();
-        asked.any(|asked| asked.is_of_review() == lack.is_of_review())
-    };
-    let lacks = lacks.iter().filter(|lack| !was_asked(lack));
-    lacks.cloned().collect()
+/// The parts that the agents of a review and of its answers were asked to add.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MissingPartRequests {
+    pub(super) parts: Vec<MissingPart>,
+}
+
+impl MissingPartRequests {
+    /// Returns whether nothing was asked for.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Returns what the reviewer is asked for before a review of this iteration counts; empty where it was asked before.
+    pub fn missing_in_review(
+        &self,
+        review: &ReviewDocument,
+        facts: &ReviewFacts,
+        ledger: &FindingLedger,
+        iteration: u32,
+    ) -> Vec<MissingPart> {
+        self.unrequested_parts(&missing_parts_of_review(review, facts, ledger, iteration))
+    }
+
+    /// Returns the same for answers; `answered` is the ledger that already contains them.
+    pub fn missing_in_answers(
+        &self,
+        answered: &FindingLedger,
+        responses: &[FindingResponse],
+    ) -> Vec<MissingPart> {
+        self.unrequested_parts(&missing_parts_of_answers(answered, responses))
+    }
+
+    /// Returns the missing parts to ask for: all of them, or none where this review or its answers were asked back
+    /// before.
+    pub(super) fn unrequested_parts(&self, lacks: &[MissingPart]) -> Vec<MissingPart> {
+        let was_asked = |lack: &MissingPart| {
+            let mut asked = self.parts.iter();
+            asked.any(|asked| asked.is_of_review() == lack.is_of_review())
+        };
+        let lacks = lacks.iter().filter(|lack| !was_asked(lack));
+        lacks.cloned().collect()
+    }
+
+    pub(super) fn add(&mut self, lacks: Vec<MissingPart>) {
+        self.parts.extend(lacks);
+    }
+
+    /// Forgets what was asked for, because another review begins.
+    pub(super) fn clear(&mut self) {
+        self.parts.clear();
+    }
+
+    /// Returns whether some of the planner's answers are stored, and it was asked for the others.
+    pub(super) fn has_partial_answers(&self) -> bool {
+        self.parts.iter().any(|lack| {
+            matches!(
+                lack,
+                MissingPart::Answers { .. }
+                    | MissingPart::PlanChange { .. }
+                    | MissingPart::Reasons { .. }
+            )
+        })
+    }
 }
 
 /// Returns what a review lacks. `ledger` is the state before the review, `iteration` its number within the goal.
-pub(super) fn missing_parts_of_review(
+fn missing_parts_of_review(
     review: &ReviewDocument,
     facts: &ReviewFacts,
     ledger: &FindingLedger,
@@ -224,7 +280,7 @@ fn contradiction_lack(outcome: &ReviewOutcome, after: &FindingLedger) -> Option<
 }
 
 /// Returns what the answers lack; `ledger` already contains them.
-pub(super) fn missing_parts_of_answers(
+fn missing_parts_of_answers(
     ledger: &FindingLedger,
     responses: &[FindingResponse],
 ) -> Vec<MissingPart> {

@@ -45,7 +45,7 @@ use super::effect::Effect;
 use super::event::{AgentProcess, Approval, Event, RunParameters, WorkflowSettings};
 use super::findings::FindingLedger;
 use super::ids::{RunId, SessionId, Sha256, TurnId, UnixMillis};
-use super::missing_part::MissingPart;
+use super::missing_part::MissingPartRequests;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
 use super::plan_execution::{PlanExecution, ReplanRecord, StoppedStep};
@@ -60,7 +60,7 @@ use super::task::ChildSession;
 use super::turn::{Role, TurnOrder, TurnPurpose};
 
 pub use plan_threads::notes_blocker;
-pub use queued_messages::QueuedUserMessage;
+pub use queued_messages::{QueuedMessages, QueuedUserMessage};
 pub use step_commit::commit_subject;
 pub use step_undo::changed_boxes;
 pub(super) use turn_lifecycle::is_idle;
@@ -137,8 +137,8 @@ pub struct RunState {
     pub approved_sha256: Option<Sha256>,
     pub findings: FindingLedger,
     /// What the agents of this review and of its answer were asked to add.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub asked_back: Vec<MissingPart>,
+    #[serde(default, skip_serializing_if = "MissingPartRequests::is_empty")]
+    pub asked_back: MissingPartRequests,
     /// The review that was asked back, until the reviewer returns another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asked_back_review: Option<Box<ReviewDocument>>,
@@ -191,8 +191,8 @@ pub struct RunState {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<DeferredResult>,
     /// The user's messages that no turn could receive; the next one gets them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<QueuedUserMessage>,
+    #[serde(default, skip_serializing_if = "QueuedMessages::is_empty")]
+    pub kept: QueuedMessages,
     /// What a cut-off turn left in its folder, until the run is resumed.
     #[serde(default)]
     draft: Option<(TurnId, Vec<DraftFile>)>,
@@ -401,7 +401,7 @@ impl Run {
                 verdict: None,
                 approved_sha256: None,
                 findings: FindingLedger::default(),
-                asked_back: Vec::new(),
+                asked_back: MissingPartRequests::default(),
                 asked_back_review: None,
                 arbitration_after_disputes: None,
                 opened_files: BTreeMap::new(),
@@ -419,7 +419,7 @@ impl Run {
                 late: Vec::new(),
                 plan_stays: None,
                 held_end: None,
-                kept: Vec::new(),
+                kept: QueuedMessages::default(),
                 results: Vec::new(),
                 draft: None,
                 stopped_step: None,

@@ -2,7 +2,7 @@
 
 use super::{
     DocumentAuthor, PlanFile, PlanFileState, ProgramOperation, RunGoal, RunState, deferred_answers,
-    incomplete_documents, plan_approval, review_loop, turn_lifecycle,
+    plan_approval, review_loop, turn_lifecycle,
 };
 use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, TurnId, UnixMillis};
@@ -196,8 +196,7 @@ pub(super) fn on_no_document(
         );
     }
     // The earlier answers are stored, and the turn added none of the missing ones.
-    let goes_on =
-        order.purpose == TurnPurpose::Respond && incomplete_documents::has_partial_answers(state);
+    let goes_on = order.purpose == TurnPurpose::Respond && state.asked_back.has_partial_answers();
     if goes_on && question.is_none() {
         return review_loop::on_findings_answered(state, at);
     }

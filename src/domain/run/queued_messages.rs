@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RunState;
+use super::{RunState, RunningTurn};
 use crate::domain::effect::Effect;
 use crate::domain::ids::TurnId;
 use crate::domain::turn::Role;
@@ -38,20 +38,61 @@ impl QueuedUserMessage {
     }
 }
 
-impl RunState {
-    /// Returns the user's messages in the prompt of a turn; for a running turn, those it was started with.
-    pub fn queued_messages_for(&self, turn: &TurnId) -> impl Iterator<Item = &QueuedUserMessage> {
-        let running = self.running.as_ref();
+/// The user's messages that no turn could receive, in the order in which they came.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct QueuedMessages {
+    pub(super) messages: Vec<QueuedUserMessage>,
+}
+
+impl QueuedMessages {
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Returns those in the prompt of a turn; for the running turn, those it was started with.
+    pub fn for_turn(
+        &self,
+        turn: &TurnId,
+        running: Option<&RunningTurn>,
+    ) -> impl Iterator<Item = &QueuedUserMessage> {
         let runs = running.is_some_and(|running| running.order.turn == *turn);
-        let untold = self.kept.iter().filter(|kept| kept.told.is_none());
+        let untold = self.messages.iter().filter(|kept| kept.told.is_none());
         untold.filter(move |kept| !runs || kept.sent.as_ref() == Some(turn))
+    }
+
+    /// Assigns all waiting messages to a turn that starts.
+    pub(super) fn assign_to_turn(&mut self, turn: &TurnId) {
+        let waiting = self.messages.iter_mut();
+        let waiting = waiting.filter(|kept| kept.told.is_none());
+        waiting.for_each(|kept| kept.sent = Some(turn.clone()));
+    }
+
+    /// Marks the messages of a turn as delivered, because its prompt went out.
+    pub(super) fn mark_delivered(&mut self, turn: &TurnId, role: Role) {
+        let with_it = self.messages.iter_mut();
+        let with_it = with_it.filter(|kept| kept.sent.as_ref() == Some(turn));
+        with_it.for_each(|kept| (kept.sent, kept.told) = (None, Some(role)));
+    }
+
+    /// Forgets delivered messages once a turn is done: its agent has read them.
+    pub(super) fn forget_delivered(&mut self, role: Role) {
+        self.messages.retain(|kept| kept.told != Some(role));
+    }
+
+    /// Queues delivered messages again, because the role's next turn has a new conversation that does not know them.
+    pub(super) fn redeliver(&mut self, role: Role) {
+        let lost = self.messages.iter_mut();
+        let lost = lost.filter(|kept| kept.told == Some(role));
+        lost.for_each(|kept| kept.told = None);
     }
 }
 
 pub(super) fn on_message_queued(state: &mut RunState, to: Option<Role>, text: &str) -> Vec<Effect> {
     let text = text.trim();
     if !text.is_empty() && !state.phase.is_final() {
-        state.kept.push(QueuedUserMessage {
+        state.kept.messages.push(QueuedUserMessage {
             to,
             text: text.to_owned(),
             sent: None,
@@ -59,30 +100,4 @@ pub(super) fn on_message_queued(state: &mut RunState, to: Option<Role>, text: &s
         });
     }
     Vec::new()
-}
-
-/// Assigns all waiting messages to a turn that starts.
-pub(super) fn assign_to_turn(state: &mut RunState, turn: &TurnId) {
-    let waiting = state.kept.iter_mut();
-    let waiting = waiting.filter(|kept| kept.told.is_none());
-    waiting.for_each(|kept| kept.sent = Some(turn.clone()));
-}
-
-/// Marks the messages of a turn as delivered, because its prompt went out.
-pub(super) fn mark_delivered(state: &mut RunState, turn: &TurnId, role: Role) {
-    let with_it = state.kept.iter_mut();
-    let with_it = with_it.filter(|kept| kept.sent.as_ref() == Some(turn));
-    with_it.for_each(|kept| (kept.sent, kept.told) = (None, Some(role)));
-}
-
-/// Forgets delivered messages once a turn is done: its agent has read them.
-pub(super) fn forget_delivered(state: &mut RunState, role: Role) {
-    state.kept.retain(|kept| kept.told != Some(role));
-}
-
-/// Queues delivered messages again, because the role's next turn has a new conversation that does not know them.
-pub(super) fn redeliver(state: &mut RunState, role: Role) {
-    let lost = state.kept.iter_mut();
-    let lost = lost.filter(|kept| kept.told == Some(role));
-    lost.for_each(|kept| kept.told = None);
 }

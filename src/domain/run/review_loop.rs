@@ -11,7 +11,6 @@ use crate::domain::findings::{
     VerdictContradiction,
 };
 use crate::domain::ids::{Sha256, TurnId, UnixMillis};
-use crate::domain::missing_part;
 use crate::domain::phase::TransitionCause;
 use crate::domain::question::{ArbitrationReason, EditFollowUp, QuestionAnswer, QuestionKind};
 use crate::domain::review::Verdict;
@@ -337,7 +336,7 @@ pub(super) fn on_response_committed(
             Some(TurnRetryReason::Answered { answer }),
         );
     }
-    let lacks = missing_part::unrequested_parts(asked_back, &state.asked_back);
+    let lacks = state.asked_back.unrequested_parts(asked_back);
     if lacks.is_empty() {
         on_findings_answered(state, at)
     } else {

@@ -823,6 +823,7 @@ fn look_at_mode(before: &RunState, event: &Event, after: &RunState) {
 fn look_at_asked_back(event: &Event, after: &RunState) {
     let kinds: Vec<_> = after
         .asked_back
+        .parts
         .iter()
         .map(std::mem::discriminant)
         .collect();
@@ -1674,7 +1675,8 @@ fn what_no_turn_could_be_told_goes_out_with_the_next_one_and_with_no_other() {
     };
     let told = |world: &RunSimulation, n: u32| -> Vec<String> {
         let turn = TurnId::new(format!("trn_{n}"));
-        let kept = world.run.state().queued_messages_for(&turn);
+        let state = world.run.state();
+        let kept = state.kept.for_turn(&turn, state.running.as_ref());
         kept.map(super::QueuedUserMessage::to_prompt_text).collect()
     };
     world.feed(kept(" use awk\n"));
@@ -1722,7 +1724,9 @@ fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost
     };
     let told = |world: &RunSimulation, n: u32| {
         let turn = TurnId::new(format!("trn_{n}"));
-        world.run.state().queued_messages_for(&turn).count()
+        let state = world.run.state();
+        let kept = state.kept.for_turn(&turn, state.running.as_ref());
+        kept.count()
     };
     let ends = |world: &mut RunSimulation, turn: &TurnId, result: TurnOutcome| {
         world.feed(Event::TurnEnded {

@@ -4,8 +4,7 @@ use super::deferred_answers::TurnContinuation;
 use super::{
     DeferredResult, ProgramOperation, ResultValidity, RunState, RunningTurn, UnansweredRequest,
     agent_questions, approval_checks, child_sessions, deferred_answers, plan_approval,
-    plan_reentry, queued_messages, step_execution, unattributed_changes, unfinished_step,
-    usage_limits,
+    plan_reentry, step_execution, unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::AgentProcess;
@@ -106,7 +105,7 @@ pub(super) fn run_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder) -
         state.threads.on_respond_prompt(&order.turn);
     }
     if !order.purpose.is_isolated() {
-        queued_messages::assign_to_turn(state, &order.turn);
+        state.kept.assign_to_turn(&order.turn);
     }
     state.running = Some(RunningTurn {
         order: order.clone(),
@@ -196,7 +195,7 @@ pub(super) fn on_turn_started(
             .retain(|unanswered| unanswered.role != role);
         state.refused.retain(|refused| refused.role != role);
         state.results.retain(|result| result.role != role);
-        queued_messages::mark_delivered(state, turn, role);
+        state.kept.mark_delivered(turn, role);
     }
     Vec::new()
 }
@@ -307,7 +306,7 @@ pub(super) fn continue_after_turn(
         TurnOutcome::Completed { question, .. } => {
             (state.failures, state.blind_waits) = (0, 0);
             if !running.order.purpose.is_isolated() {
-                queued_messages::forget_delivered(state, running.order.purpose.role());
+                state.kept.forget_delivered(running.order.purpose.role());
             }
             on_turn_completed(state, at, running.order, question.clone(), result)
         }
@@ -448,7 +447,7 @@ pub(super) fn on_session_lost(state: &mut RunState, role: Role) -> Vec<Effect> {
     }
     // A running turn starts again with its full prompt.
     if state.running.is_none() {
-        queued_messages::redeliver(state, role);
+        state.kept.redeliver(role);
     }
     if let Some(session) = state.session_mut(role) {
         session.external_id = None;

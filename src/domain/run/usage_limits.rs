@@ -2,7 +2,7 @@
 //!
 //! Does not read the clock: the end of the wait arrives as an event.
 
-use super::{ProgramOperation, RunState, plan_approval, queued_messages, turn_lifecycle};
+use super::{ProgramOperation, RunState, plan_approval, turn_lifecycle};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
@@ -172,7 +172,7 @@ pub(super) fn on_session_moved(
     if let Some(current) = state.session_mut(role) {
         *current = current.successor_at_adapter(session.clone(), adapter.to_owned());
     }
-    queued_messages::redeliver(state, role);
+    state.kept.redeliver(role);
     if purpose.phase() == Phase::Execute
         && let Some(stale) = plan_approval::check_approval_before_step(state)
     {

@@ -411,7 +411,7 @@ fn on_adapter_failure_answered(
     state.failures = 0;
     let mut effects = Vec::new();
     if *answer == QuestionAnswer::NewSession && !purpose.is_isolated() {
-        queued_messages::redeliver(state, purpose.role());
+        state.kept.redeliver(purpose.role());
         effects.push(Effect::ForgetConversation(purpose.role()));
     }
     let stale = match purpose.phase() {

@@ -321,7 +321,9 @@ fn commit_review(
     let mut ledger = state.findings.clone();
     let mut review = clean_review(review::parse(text, &ledger));
     let facts = clean_facts(review_checker::assess(run, &pending.calls, &review)?);
-    let lacks = state.missing_in_review(&review, &facts);
+    let lacks = state
+        .asked_back
+        .missing_in_review(&review, &facts, &ledger, state.iteration);
     if !lacks.is_empty() {
         review.facts = Some(facts);
         return Ok(Event::DocumentIncomplete {
@@ -423,7 +425,10 @@ fn commit_response(
         .unanswered()
         .map(|finding| finding.remark.n)
         .collect();
-    let asked_back = run.state().missing_in_answers(&answered, &responses);
+    let asked_back = run
+        .state()
+        .asked_back
+        .missing_in_answers(&answered, &responses);
     Ok(Event::ResponseCommitted {
         turn: pending.order.turn.clone(),
         responses,

@@ -14,14 +14,14 @@ pub(in crate::engine) fn user_messages(state: &RunState, order: &TurnOrder) -> V
         _ => None,
     };
     let message = message.filter(|message| !message.trim().is_empty());
-    let queued = state.queued_messages_for(&order.turn);
+    let queued = state.kept.for_turn(&order.turn, state.running.as_ref());
     let queued = queued.map(|queued| queued.text.clone());
     message.into_iter().chain(queued).collect()
 }
 
 /// Returns the user's messages that no turn has sent yet; empty if there are none.
 pub(super) fn describe_queued_messages(state: &RunState, order: &TurnOrder) -> String {
-    let queued = state.queued_messages_for(&order.turn);
+    let queued = state.kept.for_turn(&order.turn, state.running.as_ref());
     let lines: String = queued
         .map(|queued| format!("{}\n", queued.to_prompt_text()))
         .collect();

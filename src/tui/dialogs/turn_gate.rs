@@ -61,7 +61,7 @@ pub(super) fn build_dialog(
         }
         _ => {}
     }
-    let queued = state.queued_messages_for(&order.turn);
+    let queued = state.kept.for_turn(&order.turn, state.running.as_ref());
     let queued: Vec<_> = queued
         .filter(|_| !order.purpose.is_isolated())
         .map(|kept| kept.to)

@@ -565,8 +565,8 @@ fn what_nobody_can_take_now_goes_with_the_next_turn() {
         kept,
     );
     let mut said = at_gate;
-    let word = serde_json::json!({ "text": "please use awk" });
-    said.kept = vec![serde_json::from_value(word).unwrap()];
+    let words = serde_json::json!([{ "text": "please use awk" }]);
+    said.kept = serde_json::from_value(words).unwrap();
     let seen = drawn(&mut super::pictures::not_writing(), (120, 40), Some(&said));
     assert!(seen.contains("With your message"), "{seen}");
 }

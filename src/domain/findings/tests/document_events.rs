@@ -46,7 +46,10 @@ impl DocumentSources<'_> {
             unopened: self.unopened.clone(),
         };
         let facts = assess_review(&review, &ledger, &sources);
-        let lacks = self.state.missing_in_review(&review, &facts);
+        let state = self.state;
+        let lacks = state
+            .asked_back
+            .missing_in_review(&review, &facts, &ledger, state.iteration);
         if !lacks.is_empty() {
             review.facts = Some(facts);
             return Event::DocumentIncomplete {
@@ -94,7 +97,10 @@ impl DocumentSources<'_> {
         Event::ResponseCommitted {
             turn,
             unanswered: unanswered.collect(),
-            asked_back: self.state.missing_in_answers(&answered, &responses),
+            asked_back: self
+                .state
+                .asked_back
+                .missing_in_answers(&answered, &responses),
             responses,
             plan,
             comments_sha256: hash(text),

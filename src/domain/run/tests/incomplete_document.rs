@@ -207,7 +207,7 @@ fn what_was_asked_back_is_known_after_a_restart() {
     world.run = serde_json::from_str(&text).unwrap();
     world.feed(Event::RunResumed { gate: Gate::Auto });
     world.feed(ended(4));
-    assert_eq!(world.run.state().asked_back, [MissingPart::Verdict]);
+    assert_eq!(world.run.state().asked_back.parts, [MissingPart::Verdict]);
     let again = review(&world, 4, "Good.\n");
     check(&mut world, &[again], "REVIEW | ask arbitration");
 }

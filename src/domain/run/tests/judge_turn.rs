@@ -54,7 +54,7 @@ fn check(world: &RunSimulation, wanted: &str) {
         session.usage.input_tokens,
         session.degraded,
         state.unanswered.len(),
-        state.kept.len()
+        state.kept.messages.len()
     );
     assert_eq!(seen, wanted);
 }
