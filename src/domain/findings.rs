@@ -457,6 +457,11 @@ impl FindingLedger {
         self.reviews
     }
 
+    /// Returns the version of the plan, counted like reviews: the folder of `iterations/` in which it is kept.
+    pub fn plan_version(&self) -> u32 {
+        self.reviews + 1
+    }
+
     /// Returns whether the last review tells of a finding: raises it again, or settles it.
     pub fn is_in_last_review(&self, finding: &Finding) -> bool {
         finding.last_in == self.reviews || finding.record.settled_in == Some(self.reviews)

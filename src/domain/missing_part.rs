@@ -182,8 +182,7 @@ impl MissingPartRequests {
         self.unrequested_parts(&missing_parts_of_answers(answered, responses))
     }
 
-    /// Returns the missing parts to ask for: all of them, or none where this review or its answers were asked back
-    /// before.
+    /// Returns the missing parts to ask for: all of them, or none where the review or its answers were asked back before.
     pub(super) fn unrequested_parts(&self, lacks: &[MissingPart]) -> Vec<MissingPart> {
         let was_asked = |lack: &MissingPart| {
             let mut asked = self.parts.iter();

@@ -54,6 +54,11 @@ impl Plan {
         hashes.collect()
     }
 
+    /// Returns the step with this number.
+    pub fn step(&self, n: u32) -> Option<&Step> {
+        self.steps.iter().find(|step| step.n == n)
+    }
+
     /// Returns the steps before the one that says `Test from here:`; `None` where no step says so.
     pub fn steps_before_tests(&self) -> Option<&[Step]> {
         let mut steps = self.steps.iter();

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::Sha256;
 use super::plan::Plan;
-use super::run::{PlanFileState, RunState};
 
 /// How the open steps of a plan differ from the approved ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +17,8 @@ pub struct PlanChange {
 }
 
 impl PlanChange {
-    fn between(approved: &BTreeMap<u32, Sha256>, plan: &Plan) -> Self {
+    /// Compares a plan with the hashes of the steps as they were approved.
+    pub(super) fn between(approved: &BTreeMap<u32, Sha256>, plan: &Plan) -> Self {
         let changed = plan.steps.iter();
         let changed = changed.filter(|step| approved.get(&step.n) != step.block_sha256.as_ref());
         let is_gone = |n: &&u32| plan.steps.iter().all(|step| step.n != **n);
@@ -46,28 +46,6 @@ impl PlanChange {
         } else {
             format!("Your approval no longer covers {}", lost.join(" and "))
         }
-    }
-}
-
-impl RunState {
-    /// Returns how the plan differs from the one whose execution runs or is kept; `None` where there is none, where the
-    /// file is no plan, and in runs of earlier versions. Steps that have ended are left out.
-    pub fn plan_change(&self) -> Option<PlanChange> {
-        let file = self.plan.as_ref();
-        let plan = &file
-            .filter(|file| file.reading == PlanFileState::Plan)?
-            .plan;
-        let kept = self.replanning.as_ref();
-        let kept = kept.and_then(|record| record.kept.as_deref());
-        let approved = &self.execution.as_ref().or(kept)?.approved_steps;
-        if approved.is_empty() {
-            return None;
-        }
-        let mut change = PlanChange::between(approved, plan);
-        let is_open = |n: &u32| self.ended_steps().all(|record| record.n != *n);
-        change.changed.retain(is_open);
-        change.removed.retain(is_open);
-        Some(change)
     }
 }
 

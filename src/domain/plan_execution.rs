@@ -1,20 +1,20 @@
 //! Holds the state of an execution: its terms, the current step and the record of each finished step.
 
 mod baseline_result;
+mod execution_proofs;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::baseline_result::TestBaseline;
 use super::bound_parts::ApprovalBinding;
 use super::ids::Sha256;
-use super::plan::Step;
+use super::plan::Plan;
 use super::question::{CommitTarget, EntryPoint, HeldEdit, LeftoverFiles};
 use super::receipt::{Receipt, ReceiptSource, TestOutcome};
 use super::recorded_proof::{RecordedProof, is_documentation};
 use super::reversal_plan::UndoRecord;
-use super::run::RunState;
 use super::step_calls::StepCalls;
 use super::step_proof::ProofStatus;
 use super::step_result::{StepResult, StepResultKind};
@@ -103,6 +103,13 @@ pub struct StoppedStep {
     pub tree_before: String,
 }
 
+impl ReplanRecord {
+    /// Returns why a plan does not fit the execution that continues with it; `None` where it does.
+    pub fn changed_ended_step(&self, plan: &Plan) -> Option<String> {
+        self.kept.as_ref()?.changed_ended_step(plan)
+    }
+}
+
 impl PlanExecution {
     /// Returns whether the user skips this step; a wish about another text under the same number does not count.
     pub fn is_skip_requested(&self, n: u32, text: &str) -> bool {
@@ -135,6 +142,27 @@ impl PlanExecution {
         baseline.is_some_and(|baseline| baseline.changed.contains(path))
     }
 
+    /// Returns why a plan does not fit the steps of this execution that have ended; `None` where it does. The whole block of
+    /// a step counts as it was approved, which runs of earlier versions do not know.
+    pub(super) fn changed_ended_step(&self, plan: &Plan) -> Option<String> {
+        self.done.iter().find_map(|StepRecord { n, text, .. }| {
+            let step = plan.step(*n);
+            let block = step.and_then(|step| step.block_sha256.as_ref());
+            let approved = self.approved_steps.get(n);
+            let what = match step {
+                Some(step) if step.text != *text => "",
+                None => "",
+                Some(_) if approved.is_some_and(|approved| block != Some(approved)) => {
+                    ", with the lines below it"
+                }
+                Some(_) => return None,
+            };
+            Some(format!(
+                "step {n} has ended and must stay as it is{what}: \"{text}\""
+            ))
+        })
+    }
+
     /// Removes the current step; returns what is needed later, where the step's tree was stored.
     pub(super) fn stop_step(&mut self) -> Option<StoppedStep> {
         let CurrentStep { n, tree_before, .. } = self.current.take()?;
@@ -147,29 +175,6 @@ impl PlanExecution {
 pub struct StepCount {
     pub done: usize,
     pub all: usize,
-}
-
-impl RunState {
-    /// Returns the records of the steps of this plan that have ended, also while one of the others is planned again.
-    pub fn ended_steps(&self) -> impl Iterator<Item = &StepRecord> {
-        let kept = self
-            .replanning
-            .iter()
-            .filter_map(|record| record.kept.as_deref());
-        let executions = self.execution.iter().chain(kept);
-        executions.flat_map(|execution| &execution.done)
-    }
-
-    /// Returns how many steps of the plan are finished; zero of zero while there is no plan.
-    pub fn step_count(&self) -> StepCount {
-        let steps = self.plan.as_ref().map(|file| &file.plan.steps);
-        let through: BTreeSet<u32> = self.ended_steps().map(|record| record.n).collect();
-        let is_done = |step: &&Step| through.contains(&step.n);
-        StepCount {
-            done: steps.map_or(0, |steps| steps.iter().filter(is_done).count()),
-            all: steps.map_or(0, Vec::len),
-        }
-    }
 }
 
 /// What happens to a file with uncommitted changes of the user that a step edits.
@@ -249,6 +254,11 @@ impl CurrentStep {
     /// Returns whether it changed nothing and its agent states that there was nothing to change.
     pub fn claims_already_true(&self) -> bool {
         self.changed.is_empty() && self.result_of(StepResultKind::AlreadyTrue).is_some()
+    }
+
+    /// Returns whether its tests run, or old and new tests on old and new code.
+    pub fn is_at_tests(&self) -> bool {
+        matches!(self.stage, StepStage::Test | StepStage::Prove)
     }
 
     fn result_of(&self, kind: StepResultKind) -> Option<&StepResult> {

@@ -14,8 +14,9 @@ mod legacy_review_loop;
 mod plan_approval;
 mod plan_reentry;
 mod plan_threads;
+mod planned_step;
+mod progress_report;
 mod proof_questions;
-mod proof_scope;
 mod queued_messages;
 mod review_loop;
 mod run_discussions;
@@ -48,7 +49,7 @@ use super::ids::{RunId, SessionId, Sha256, TurnId, UnixMillis};
 use super::missing_part::MissingPartRequests;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
-use super::plan_execution::{PlanExecution, ReplanRecord, StoppedStep};
+use super::plan_execution::{CurrentStep, PlanExecution, ReplanRecord, StoppedStep};
 use super::plan_thread::{PlanThreads, ThreadEntry};
 use super::question::{ArbitrationReason, DraftFile, Question};
 use super::receipt_chain::ApprovalExtension;
@@ -762,6 +763,20 @@ impl RunState {
         all.min_by_key(|question| (question.kind.request_id().is_none(), question.id))
     }
 
+    /// Returns the step that is being worked on.
+    pub fn current_step(&self) -> Option<&CurrentStep> {
+        self.execution.as_ref()?.current.as_ref()
+    }
+
+    fn current_step_mut(&mut self) -> Option<&mut CurrentStep> {
+        self.execution.as_mut()?.current.as_mut()
+    }
+
+    /// Returns the number of the step that is being worked on.
+    pub fn current_step_number(&self) -> Option<u32> {
+        self.current_step().map(|current| current.n)
+    }
+
     /// Returns whether nothing more happens in this run by itself.
     pub fn is_over(&self) -> bool {
         self.phase.is_final() && self.busy.is_none()
@@ -778,55 +793,6 @@ impl RunState {
     /// Returns the maximum number of iterations in this cycle.
     pub fn iteration_limit(&self) -> u32 {
         self.settings.max_iterations.saturating_add(self.extra)
-    }
-
-    /// Returns whether an execution finished without changing anything.
-    pub fn has_changed_nothing(&self) -> bool {
-        let nothing = |execution: &PlanExecution| {
-            execution
-                .done
-                .iter()
-                .chain(execution.undone.iter().flat_map(|undone| &undone.records))
-                .all(|step| step.outcome == super::plan_execution::StepOutcome::NoChange)
-        };
-        self.phase == Phase::Done && self.execution.as_ref().is_none_or(nothing)
-    }
-
-    /// Counts the finished steps by what is proven of them: `4 of 5 proven, 1 waived`; `None` where proofs are off or no
-    /// step has ended.
-    pub fn describe_proofs(&self) -> Option<String> {
-        let records: Vec<_> = self.execution.iter().flat_map(|e| &e.done).collect();
-        if !self.settings.proves_steps || records.is_empty() {
-            return None;
-        }
-        let words: Vec<&str> = records.iter().map(|record| record.proof_word()).collect();
-        let count = |word: &str| words.iter().filter(|found| **found == word).count();
-        let mut parts = vec![format!("{} of {} proven", count("proven"), records.len())];
-        let others = ["kept", "checked", "waived", "unproven"];
-        parts.extend(others.iter().filter_map(|word| match count(word) {
-            0 => None,
-            n => Some(format!("{n} {word}")),
-        }));
-        Some(parts.join(", "))
-    }
-
-    /// Describes which steps are not proven and why, in one line; `None` where all are.
-    pub fn describe_unproven_steps(&self) -> Option<String> {
-        let records = self.execution.iter().flat_map(|execution| &execution.done);
-        let told = records.filter_map(|record| {
-            let why = record.unproven_reason()?;
-            let words = [record.skip_words(), record.checked_words()].concat();
-            Some(format!("step {} {why}{words}", record.n))
-        });
-        let suite = self
-            .step_without_suite()
-            .map(|step| format!("the whole test suite did not run after step {step}"));
-        let told: Vec<String> = told.chain(suite).collect();
-        match told.is_empty() {
-            true if self.has_changed_nothing() => Some("nothing was changed".to_owned()),
-            true => None,
-            false => Some(told.join(", ")),
-        }
     }
 
     /// Stores a committed or edited plan as the next version.

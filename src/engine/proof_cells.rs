@@ -98,8 +98,7 @@ impl StepProver {
             }
             SandboxSupport::Available(_) => {}
         }
-        let current = state.execution.iter().find_map(|e| e.current.as_ref());
-        let step = current.map_or(0, |current| current.n);
+        let step = state.current_step_number().unwrap_or(0);
         let config = &setup.config.test;
         let settings = cell_settings(&setup.config, &setup.spawner, state.run.as_str());
         let hidden = setup.worktrees.prepare_folder(&setup.root);

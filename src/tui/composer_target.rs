@@ -88,7 +88,7 @@ pub fn composer_target(
                 ComposerTarget::PlanLine(place.line, place.quote.clone())
             }
             (None, _) => ComposerTarget::PlanNote(UserNote {
-                version: state.plan_version(),
+                version: state.findings.plan_version(),
                 ..place.clone()
             }),
         };

@@ -37,7 +37,7 @@ pub fn parse_note(text: &str, state: &RunState, texts: &DisplayDocuments) -> Opt
         text: said.trim().to_owned(),
         thread: entry.thread,
         finding: entry.finding,
-        version: state.plan_version(),
+        version: state.findings.plan_version(),
     })
 }
 

@@ -224,7 +224,7 @@ impl Screen {
             return self.explain_pointing("a plan line");
         };
         if !text.is_empty() {
-            (place.text, place.version) = (text, state.plan_version());
+            (place.text, place.version) = (text, state.findings.plan_version());
             return vec![Action::Event(Event::NoteMade(place))];
         }
         self.composer.noted_line = Some(place);

@@ -1,11 +1,11 @@
-//! Words findings for people: why each one is where it is, what the program found of its evidence, and how a review
-//! ended.
+//! Words findings for people: why each one is where it is, what the program found of its evidence, and how many are
+//! settled in which way.
 
 use super::evidence::EvidenceCheck;
-use super::{Finding, FindingDisposition, FindingRecord, FindingSeverity, FindingStatus};
-use crate::domain::run::RunState;
-use crate::domain::run_timeline::ReviewSpan;
-use crate::text::{clean_to_one_line, pluralize};
+use super::{
+    Finding, FindingDisposition, FindingLedger, FindingRecord, FindingSeverity, FindingStatus,
+};
+use crate::text::clean_to_one_line;
 
 impl EvidenceCheck {
     /// Describes the result for the user: `✓ found: src/a.rs:12`; `None` where there was nothing to check.
@@ -108,40 +108,9 @@ impl FindingRecord {
     }
 }
 
-impl RunState {
-    /// Returns the last review of this goal; `None` before there is one.
-    pub fn last_review(&self) -> Option<&ReviewSpan> {
-        self.verdict.as_ref()?;
-        self.course.reviews().last()
-    }
-
-    /// Says why the review of the plan ended: `settled in 3 reviews: 7 fixed, 1 rebutted, 2 residual`. `None` while it
-    /// has not ended, and where there was none.
-    pub fn describe_review_end(&self) -> Option<String> {
-        let (verdict, approved) = (self.verdict.as_ref()?, self.approved_sha256.as_ref()?);
-        let is_settled =
-            verdict.value.is_approved() && !verdict.forced && verdict.plan_sha256 == *approved;
-        let n_reviews = pluralize(usize::try_from(verdict.iteration).unwrap_or(0), "review");
-        let how = match (is_settled, verdict.forced) {
-            (true, _) => format!("settled in {n_reviews}"),
-            (false, true) => format!("approved by you anyway after {n_reviews}"),
-            (false, false) => format!("accepted by you after {n_reviews}"),
-        };
-        let counts = self.count_findings_of_goal();
-        let counts: Vec<String> = counts
-            .into_iter()
-            .filter(|(_, n)| *n > 0)
-            .map(|(word, n)| format!("{n} {word}"))
-            .collect();
-        Some(if counts.is_empty() {
-            format!("{how}, without findings")
-        } else {
-            format!("{how}: {}", counts.join(", "))
-        })
-    }
-
-    /// Counts the findings of this goal's reviews by what became of them, in the order in which they are named.
-    fn count_findings_of_goal(&self) -> Vec<(&'static str, usize)> {
+impl FindingLedger {
+    /// Counts the findings of the reviews after the first `n_earlier` by what became of them: `7 fixed, 2 residual`.
+    pub(in crate::domain) fn describe_counts(&self, n_earlier: u32) -> String {
         const WORDS: [(FindingStatus, &str); 6] = [
             (FindingStatus::Fixed, "fixed"),
             (FindingStatus::Withdrawn, "withdrawn"),
@@ -150,13 +119,12 @@ impl RunState {
             (FindingStatus::Residual, "residual"),
             (FindingStatus::Open, "open"),
         ];
-        let earlier = self.findings.review_count().saturating_sub(self.iteration);
-        let is_of_goal = |finding: &&Finding| finding.is_open() || finding.raised_in > earlier;
-        let all: Vec<&Finding> = self.findings.all().iter().filter(is_of_goal).collect();
+        let is_of_goal = |finding: &&Finding| finding.is_open() || finding.raised_in > n_earlier;
+        let all: Vec<&Finding> = self.all().iter().filter(is_of_goal).collect();
         let count = |status| all.iter().filter(|each| each.status == status).count();
-        WORDS
-            .into_iter()
-            .map(|(status, word)| (word, count(status)))
-            .collect()
+        let counts = WORDS.map(|(status, word)| (count(status), word));
+        let counts = counts.iter().filter(|(n, _)| *n > 0);
+        let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+        counts.join(", ")
     }
 }

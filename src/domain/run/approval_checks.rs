@@ -34,7 +34,7 @@ fn waiting_order(state: &RunState, step: u32) -> Option<Option<TurnOrder>> {
             _ => None,
         },
         ProgramOperation::Stepping { .. } => {
-            let current = state.execution.as_ref()?.current.as_ref()?;
+            let current = state.current_step()?;
             (current.n == step && current.stage == StepStage::Test).then_some(None)
         }
         ProgramOperation::Collecting { .. }
@@ -147,8 +147,7 @@ fn allow_rule_files(state: &mut RunState, changes: &[BindingChange]) {
     let files = changes
         .iter()
         .filter(|change| change.kind == BoundKind::RuleFile);
-    let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
-    if let Some(current) = current {
+    if let Some(current) = state.current_step_mut() {
         let points = files.map(|change| EntryPoint {
             path: change.name.clone(),
             why: change.describe(),
@@ -205,9 +204,8 @@ fn extend_approval(state: &mut RunState, question: &str, about: &str, answer: &s
     if state.phase != Phase::Execute || !state.settings.proves_steps {
         return;
     }
-    let current = state.execution.iter().find_map(|e| e.current.as_ref());
     let extension = ApprovalExtension {
-        step: current.map_or(0, |current| current.n),
+        step: state.current_step_number().unwrap_or(0),
         question: question.to_owned(),
         about: clean_to_one_line(about),
         answer: answer.to_owned(),

@@ -3,7 +3,6 @@
 //! Snapshot tests legitimately change files. The commit contains a tree that was tested, unless the user includes what
 //! the tests wrote.
 
-use super::step_commit::uncommitted_paths;
 use super::step_execution::{exclude_paths, test_artifacts};
 use super::step_tests::{accept_tests, run_tests};
 use super::{RunState, turn_lifecycle};
@@ -26,7 +25,7 @@ pub(super) fn check_rewritten_files(
     let execution = state.execution.as_mut()?;
     let outside = test_artifacts(execution);
     let current = execution.current.as_ref()?;
-    let uncommitted = uncommitted_paths(execution, current);
+    let uncommitted = execution.uncommitted_paths(current);
     let rewritten = exclude_paths(&exclude_paths(rewritten, &outside), &uncommitted);
     let rewritten = exclude_paths(&rewritten, &current.users_edits);
     let policy = &execution.rewritten_policy;

@@ -66,8 +66,9 @@ pub(super) fn on_surveyed(state: &mut RunState, terms: &ExecutionTerms) -> Vec<E
     if !is_approval_current(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
         return ask_about_stale_plan(state);
     }
-    let plan = state.plan.as_ref().map(|file| &file.plan);
-    if let Some(reason) = plan.and_then(|plan| state.changed_ended_step(plan)) {
+    if let (Some(file), Some(record)) = (&state.plan, &state.replanning)
+        && let Some(reason) = record.changed_ended_step(&file.plan)
+    {
         let kind = QuestionKind::CannotExecute { reason };
         return turn_lifecycle::ask_user(state, kind);
     }
@@ -256,7 +257,7 @@ pub(super) fn on_stale_plan_answered(
         if let Some(execution) = &mut state.execution {
             execution.approved_steps = approved_steps;
         }
-        let current = state.execution.iter().find_map(|e| e.current.as_ref());
+        let current = state.current_step();
         let obstacle = current.and_then(CurrentStep::obstacle);
         let again = obstacle.map(|_| TurnRetryReason::StepTried);
         return step_execution::propose_next_step(state, at, again);

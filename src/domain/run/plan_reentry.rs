@@ -11,45 +11,10 @@ use super::{
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Phase, TransitionCause};
-use crate::domain::plan::Plan;
-use crate::domain::plan_execution::{CurrentStep, PlanExecution, ReplanRecord, StepRecord};
+use crate::domain::plan_execution::{CurrentStep, PlanExecution, ReplanRecord};
 use crate::domain::question::ExecutionTerms;
 use crate::domain::turn::TurnPurpose;
 use crate::text::clean_to_one_line;
-
-impl RunState {
-    /// Returns why a plan does not fit the execution that continues with it; `None` where it does.
-    pub fn changed_ended_step(&self, plan: &Plan) -> Option<String> {
-        self.replanning
-            .as_ref()?
-            .kept
-            .as_ref()?
-            .changed_ended_step(plan)
-    }
-}
-
-impl PlanExecution {
-    /// Returns why a plan does not fit the steps of this execution that have ended; `None` where it does. The whole block of
-    /// a step counts as it was approved, which runs of earlier versions do not know.
-    pub(super) fn changed_ended_step(&self, plan: &Plan) -> Option<String> {
-        self.done.iter().find_map(|StepRecord { n, text, .. }| {
-            let step = plan.steps.iter().find(|step| step.n == *n);
-            let block = step.and_then(|step| step.block_sha256.as_ref());
-            let approved = self.approved_steps.get(n);
-            let what = match step {
-                Some(step) if step.text != *text => "",
-                None => "",
-                Some(_) if approved.is_some_and(|approved| block != Some(approved)) => {
-                    ", with the lines below it"
-                }
-                Some(_) => return None,
-            };
-            Some(format!(
-                "step {n} has ended and must stay as it is{what}: \"{text}\""
-            ))
-        })
-    }
-}
 
 pub(super) fn on_plan_entered(
     state: &mut RunState,
@@ -92,7 +57,7 @@ pub(super) fn on_plan_entered(
 
 /// Returns what the planner is told: what stands in the way, as the step's agent said it, and the user's words.
 fn reason_with_result(state: &RunState, step: u32, words: &str) -> String {
-    let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+    let current = state.current_step();
     let current = current.filter(|current| current.n == step);
     let stated = current.and_then(CurrentStep::obstacle);
     let stated = stated.map_or("", |obstacle| obstacle.text.as_str());

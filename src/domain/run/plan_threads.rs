@@ -45,7 +45,7 @@ pub(super) fn on_thread_resolved(state: &mut RunState, n: u32) -> Vec<Effect> {
 }
 
 pub(super) fn on_threads_changed(state: &mut RunState, changes: &ThreadChanges) -> Vec<Effect> {
-    let version = state.plan_version();
+    let version = state.findings.plan_version();
     state.threads.apply(changes, version);
     Vec::new()
 }
@@ -63,12 +63,5 @@ fn write_when_idle(state: &RunState) -> Vec<Effect> {
         vec![Effect::WriteThreads]
     } else {
         Vec::new()
-    }
-}
-
-impl RunState {
-    /// Returns the version of the plan, counted like reviews: the folder of `iterations/` in which it is kept.
-    pub fn plan_version(&self) -> u32 {
-        self.findings.review_count() + 1
     }
 }

@@ -14,26 +14,10 @@ use crate::domain::step_proof::{ProofStatus, StepProof};
 use crate::text::clean_to_one_line;
 
 impl RunState {
-    /// Returns what the plan says about the proof of a step.
-    pub fn step_proof_plan(&self, step: u32) -> StepProofPlan {
-        let mut steps = self.plan.iter().flat_map(|file| &file.plan.steps);
-        let planned = steps.find(|planned| planned.n == step);
-        planned.map_or(StepProofPlan::default(), |planned| planned.proof.clone())
-    }
-
-    /// Returns the number of the step that is being worked on.
-    pub fn current_step_number(&self) -> Option<u32> {
-        let mut current = self.execution.iter().filter_map(|e| e.current.as_ref());
-        current.next().map(|current| current.n)
-    }
-
     /// Returns whether the tests of the current step run.
     pub fn is_testing_step(&self) -> bool {
-        let current = self.execution.iter().find_map(|e| e.current.as_ref());
-        let is_at_tests =
-            |current: &CurrentStep| matches!(current.stage, StepStage::Test | StepStage::Prove);
         matches!(self.busy, Some(ProgramOperation::Stepping { .. }))
-            && current.is_some_and(is_at_tests)
+            && self.current_step().is_some_and(CurrentStep::is_at_tests)
     }
 
     /// Returns whether the user can interrupt the tests of the current step.
@@ -74,7 +58,7 @@ pub(super) fn prove_step(state: &mut RunState) -> Vec<Effect> {
 /// already true; `None` where its plan names nothing that could show it (TRUTH.md T20).
 pub(super) fn look_for_earlier_proof(state: &mut RunState, step: u32) -> Option<Vec<Effect>> {
     let is_provable = is_proving(state) && state.step_proof_plan(step).claim.names_proof();
-    let current = state.execution.as_mut()?.current.as_mut()?;
+    let current = state.current_step_mut()?;
     current.proof = None;
     if !is_provable || !current.claims_already_true() {
         return None;
@@ -91,8 +75,7 @@ fn on_earlier_proof(
     planned: &StepProofPlan,
 ) -> Vec<Effect> {
     let is_plan_approved = state.approved_by_person;
-    let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
-    let Some(current) = current else {
+    let Some(current) = state.current_step_mut() else {
         return Vec::new();
     };
     match found.assess_already_true(planned) {
@@ -131,8 +114,7 @@ pub(super) fn on_step_proved(
     }
     let planned = state.step_proof_plan(step);
     let is_plan_approved = state.approved_by_person;
-    let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
-    let Some(current) = current else {
+    let Some(current) = state.current_step_mut() else {
         return Vec::new();
     };
     if current.claims_already_true() {

@@ -16,15 +16,31 @@ use crate::text::clean_to_one_line;
 /// The maximum length of a commit message's first line, in characters.
 const MAX_SUBJECT_CHARS: usize = 72;
 
-impl RunState {
+impl PlanExecution {
     /// Returns the paths that the current step's commit contains, without files that are the user's.
     pub fn step_commit_paths(&self) -> Vec<String> {
-        let execution = self.execution.as_ref();
-        let current =
-            execution.and_then(|execution| Some((execution, execution.current.as_ref()?)));
-        current.map_or(Vec::new(), |(execution, current)| {
-            exclude_paths(&current.changed, &uncommitted_paths(execution, current))
+        let current = self.current.as_ref();
+        current.map_or(Vec::new(), |current| {
+            exclude_paths(&current.changed, &self.uncommitted_paths(current))
         })
+    }
+
+    /// Lists the user's dirty files that the step edited and that stay uncommitted.
+    pub(super) fn uncommitted_paths(&self, current: &CurrentStep) -> Vec<String> {
+        let included = |path: &&String| self.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
+        // Files that the tests themselves rewrite get a question of their own and do not count as the user's.
+        let is_decided = |path: &String| self.dirty_policy.contains_key(path);
+        let dirty = |path: &&String| {
+            let was_changed = self.changed_during_baseline(path) && is_decided(path);
+            self.pre_dirty.contains(path) || was_changed
+        };
+        current
+            .changed
+            .iter()
+            .filter(dirty)
+            .filter(|path| !included(path))
+            .cloned()
+            .collect()
     }
 }
 
@@ -40,7 +56,7 @@ pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
         let reason = format!("commits are off: {reason}");
         return record_step(state, StepOutcome::Uncommitted { reason });
     }
-    let paths = exclude_paths(&current.changed, &uncommitted_paths(execution, current));
+    let paths = execution.step_commit_paths();
     if paths.is_empty() {
         let reason = "everything it changed is left out of commits".to_owned();
         return record_step(state, StepOutcome::Uncommitted { reason });
@@ -57,25 +73,6 @@ pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
         paths,
         message,
     }]
-}
-
-/// Lists the user's dirty files that the step edited and that stay uncommitted.
-pub(super) fn uncommitted_paths(execution: &PlanExecution, current: &CurrentStep) -> Vec<String> {
-    let included =
-        |path: &&String| execution.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
-    // Files that the tests themselves rewrite get a question of their own and do not count as the user's.
-    let is_decided = |path: &String| execution.dirty_policy.contains_key(path);
-    let dirty = |path: &&String| {
-        let was_changed = execution.changed_during_baseline(path) && is_decided(path);
-        execution.pre_dirty.contains(path) || was_changed
-    };
-    current
-        .changed
-        .iter()
-        .filter(dirty)
-        .filter(|path| !included(path))
-        .cloned()
-        .collect()
 }
 
 /// Writes a commit message: first the agent's line, then the plan's step and the tests.
@@ -165,7 +162,7 @@ pub(super) fn on_commit_failed_answered(
     message: &str,
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
-    let current = state.execution.iter().find_map(|e| e.current.as_ref());
+    let current = state.current_step();
     let step = current.map_or(0, |current| current.n);
     let is_known = current.is_some_and(|current| current.commit_tree.is_some());
     match answer {
@@ -189,7 +186,7 @@ pub(super) fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Eff
         return Vec::new();
     };
     let step = current.n;
-    let left_out = uncommitted_paths(execution, current);
+    let left_out = execution.uncommitted_paths(current);
     let receipt = if outcome == StepOutcome::NoChange {
         None
     } else {

@@ -97,7 +97,7 @@ pub(super) fn current_at_stage<'a>(
     if state.phase != Phase::Execute {
         return None;
     }
-    let current = state.execution.as_mut()?.current.as_mut()?;
+    let current = state.current_step_mut()?;
     (current.n == step && stages.contains(&current.stage)).then_some(current)
 }
 
@@ -250,8 +250,7 @@ pub(super) fn on_step_audited(
     if unfinished_step::is_skipped(state, step) {
         return unfinished_step::record_skipped_step(state);
     }
-    let current = state.execution.iter().find_map(|e| e.current.as_ref());
-    let Some(current) = current else {
+    let Some(current) = state.current_step() else {
         return Vec::new();
     };
     if let Some(obstacle) = current.obstacle() {
@@ -337,7 +336,7 @@ fn on_nothing_changed(
 ///
 /// `found` is why the program does not see that it was done before; empty where it did not look.
 pub(super) fn ask_about_no_change(state: &mut RunState, step: u32, found: String) -> Vec<Effect> {
-    let current = state.execution.iter().find_map(|e| e.current.as_ref());
+    let current = state.current_step();
     let said = current.map_or(String::new(), |current| {
         let stated = current.result.as_ref().map(|result| &result.text);
         let stated = stated.filter(|text| !text.is_empty());

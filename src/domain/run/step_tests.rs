@@ -58,8 +58,7 @@ pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, event: &Event) 
     }
     record_test_run(state, receipt, changed, made_by_tests);
     unattributed_changes::on_tests_ran(state, at, receipt.duration_ms);
-    let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
-    if let Some(current) = current {
+    if let Some(current) = state.current_step_mut() {
         current.tree_after = tree.clone();
         current.commit_tree = tree.clone();
     }
@@ -88,9 +87,8 @@ pub(super) fn accept_tests(state: &mut RunState) -> Vec<Effect> {
 
 /// Accepts tests of which only the numbers are known.
 pub(super) fn accept_checked_tests(state: &mut RunState) -> Vec<Effect> {
+    let step = state.current_step_number().unwrap_or(0);
     let execution = state.execution.as_ref();
-    let step = execution.and_then(|execution| execution.current.as_ref());
-    let step = step.map_or(0, |current| current.n);
     match execution.and_then(PlanExecution::describe_test_doubt) {
         Some(found) => turn_lifecycle::ask_user(state, QuestionKind::TestsInDoubt { step, found }),
         None => commit_step(state),
@@ -110,9 +108,7 @@ pub(super) fn on_tests_in_doubt_answered(
             record_step(state, StepOutcome::Uncommitted { reason })
         }
         _ => {
-            if let Some(execution) = &mut state.execution
-                && let Some(current) = &mut execution.current
-            {
+            if let Some(current) = state.current_step_mut() {
                 current.decided = Some(StepOverride::TestsInDoubt);
             }
             commit_step(state)
@@ -219,7 +215,7 @@ pub(super) fn on_test_access_answered(
     is_given: bool,
     keep: Effect,
 ) -> Vec<Effect> {
-    let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+    let current = state.current_step();
     let receipt = current.and_then(|current| current.receipt.clone());
     let then = match (step, receipt) {
         (test_baseline::BASELINE_STEP, _) if is_given => test_baseline::start_baseline(state, at),

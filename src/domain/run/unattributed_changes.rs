@@ -16,7 +16,7 @@ fn step_calls_mut(state: &mut RunState) -> Option<&mut StepCalls> {
     if state.phase != Phase::Execute {
         return None;
     }
-    let current = state.execution.as_mut()?.current.as_mut()?;
+    let current = state.current_step_mut()?;
     current.calls.as_mut()
 }
 

@@ -17,10 +17,7 @@ use crate::text::clean_to_one_line;
 impl RunState {
     /// Returns why a step cannot be skipped now; `None` where it can.
     pub fn skip_blocker(&self, step: u32) -> Option<String> {
-        let execution = self.execution.as_ref();
-        let current = execution.and_then(|execution| execution.current.as_ref());
-        let is_current = current.is_some_and(|current| current.n == step);
-        let is_worked_on = is_current && self.busy.is_some();
+        let is_worked_on = self.current_step_number() == Some(step) && self.busy.is_some();
         self.unfinished_step_blocker(step)
             .or_else(|| is_worked_on.then(|| BUSY.to_owned()))
     }
@@ -41,8 +38,7 @@ impl RunState {
         let Some(execution) = self.execution.as_ref().filter(|_| executes) else {
             return Some("no plan is being executed".to_owned());
         };
-        let mut steps = self.plan.iter().flat_map(|file| &file.plan.steps);
-        if steps.all(|known| known.n != step) {
+        if self.planned_step(step).is_none() {
             return Some(format!("the plan has no step {step}"));
         }
         if execution.done.iter().any(|record| record.n == step) {
@@ -111,9 +107,7 @@ pub(super) fn on_step_skipped(state: &mut RunState, step: u32, reason: &str) -> 
     if state.skip_blocker(step).is_some() {
         return Vec::new();
     }
-    let mut steps = state.plan.iter().flat_map(|file| &file.plan.steps);
-    let planned = steps.find(|known| known.n == step);
-    let planned = planned.map(|known| known.text.clone());
+    let planned = state.planned_step(step).map(|known| known.text.clone());
     let Some(execution) = &mut state.execution else {
         return Vec::new();
     };
@@ -146,7 +140,7 @@ pub(super) fn is_skipped(state: &RunState, step: u32) -> bool {
 
 /// Ends a skipped step. If it had begun, the program first finds out what it changed.
 pub(super) fn end_skipped_step(state: &mut RunState, step: u32) -> Vec<Effect> {
-    let current = state.execution.iter().find_map(|e| e.current.as_ref());
+    let current = state.current_step();
     // At a question about what was found, the program has already looked.
     let is_unseen =
         |current: &CurrentStep| current.tree_before.is_some() && current.stage != StepStage::Audit;

@@ -130,8 +130,7 @@ impl RunTimeline {
     }
 
     fn record_steps(&mut self, state: &RunState, at: UnixMillis, event: &Event) {
-        let execution = state.execution.as_ref();
-        let current = execution.and_then(|execution| execution.current.as_ref());
+        let current = state.current_step();
         let recorded = match event {
             Event::StepRecorded { step, .. } => Some(*step),
             _ => None,

@@ -174,6 +174,7 @@ impl CallerContext {
         let Some(scope) = scope.filter(|_| is_executor) else {
             return OutsidePaths::default();
         };
+        let current = run.state().current_step();
         let mut outside = OutsidePaths {
             step: scope.step,
             ..OutsidePaths::default()
@@ -193,7 +194,7 @@ impl CallerContext {
                 let change = ScopeChange { path, is_deleted };
                 // Which files are new is known to the audit after the turn.
                 let is_inside = scope.contains(&change.path, !is_deleted);
-                if !is_inside && !run.state().is_allowed_outside(&change) {
+                if !is_inside && !current.is_some_and(|current| current.allows_change(&change)) {
                     outside.add(change.path, is_deleted);
                 }
             }

@@ -279,7 +279,8 @@ fn commit_written_plan(
 fn parse_returned_plan(run: &RunContext, text: &str) -> Result<Plan, String> {
     let plan = plan::parse(&plan::untick_all_steps(text)).map_err(|problem| problem.to_string())?;
     let plan = clean_plan(plan);
-    match run.state().changed_ended_step(&plan) {
+    let replanning = run.state().replanning.as_ref();
+    match replanning.and_then(|record| record.changed_ended_step(&plan)) {
         Some(changed) => Err(changed),
         None => Ok(plan),
     }

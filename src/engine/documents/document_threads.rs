@@ -20,7 +20,7 @@ impl DocumentThreads {
     /// Starts with the threads of the run, and with what the user's edits changed that are in `events`.
     pub fn new(run: &RunContext, events: &[Event]) -> Self {
         let mut threads = run.state().threads.clone();
-        let version = run.state().plan_version();
+        let version = run.state().findings.plan_version();
         for event in events {
             if let Event::ThreadsChanged(changes) = event {
                 threads.apply(changes, version);

@@ -26,7 +26,7 @@ pub(super) struct ChangeAttribution {
 impl ChangeAttribution {
     /// Returns what the calls of the current step explain; `None` where its agent does not report calls.
     pub(super) fn for_current_step(run: &RunContext) -> Option<Self> {
-        let current = run.state().execution.as_ref()?.current.as_ref()?;
+        let current = run.state().current_step()?;
         let adapter = run.role_adapter(Role::Planner).ok()?;
         (adapter.traits().call_reports == CallReports::All).then_some(())?;
         Some(Self {

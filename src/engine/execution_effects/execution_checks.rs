@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::event::Event;
+use crate::domain::plan_execution::PlanExecution;
 use crate::domain::step_proof::StepProof;
 use crate::domain::test_command::TestCommand;
 use crate::engine::git::{TreeId, UnversionedCode};
@@ -78,12 +79,9 @@ impl ExecutionChecks {
         let settings = test_settings(run, test.as_ref());
         let undecided_access = UndecidedTestAccess::for_tests(run, &settings);
         let prover = StepProver::for_run(run, test.as_ref()).ok();
-        let paths = run.state().step_commit_paths();
-        let current = run
-            .state()
-            .execution
-            .iter()
-            .find_map(|e| e.current.as_ref());
+        let execution = run.state().execution.as_ref();
+        let paths = execution.map_or(Vec::new(), PlanExecution::step_commit_paths);
+        let current = run.state().current_step();
         let changed = current.map_or(Vec::new(), |current| current.changed.clone());
         let (root, stop) = (run.setup.root.clone(), self.next_stop(run));
         let inputs = StepAuditInputs {
@@ -149,7 +147,7 @@ impl ExecutionChecks {
         let current = execution.and_then(|execution| execution.current.as_ref());
         let now = current.and_then(|current| current.commit_tree.clone().map(TreeId));
         let prover = StepProver::for_run(run, test.as_ref());
-        let paths = run.state().step_commit_paths();
+        let paths = execution.map_or(Vec::new(), PlanExecution::step_commit_paths);
         let plan = run.state().step_proof_plan(step);
         let stop = self.next_stop(run);
         run.spawn_events_task(async move {

@@ -114,7 +114,8 @@ fn only_a_run_that_proves_its_steps_knows_the_scope_of_a_step() {
         state.execution.as_mut().unwrap().current = Some(current);
         let plan = &mut state.plan.as_mut().unwrap().plan;
         plan.steps[0].proof = StepProofPlan::parse(&format!("Title\n{lines}"));
-        assert!(state.is_allowed_outside(&mine(false)) && !state.is_allowed_outside(&mine(true)));
+        let current = state.current_step().unwrap();
+        assert!(current.allows_change(&mine(false)) && !current.allows_change(&mine(true)));
         let scope = state.step_scope(&["checks".to_owned()]);
         scope.map(|scope| ["src/a", "b", "checks/c"].map(|path| scope.contains(path, true)))
     };

@@ -318,18 +318,17 @@ fn a_step_that_is_planned_again_keeps_the_ended_ones_and_its_change_alone_is_rev
     let changed = plan_text(2, STEPS).replace("step 2", "step two, with a map");
     let changed = plan::parse(&changed).unwrap();
     let other = plan::parse(&plan_text(2, STEPS).replace("step 1", "step one")).unwrap();
-    let state = world.run.state();
-    assert_eq!(state.changed_ended_step(&changed), None);
+    assert_eq!(record.changed_ended_step(&changed), None);
     assert_eq!(
-        state.changed_ended_step(&other).as_deref(),
+        record.changed_ended_step(&other).as_deref(),
         Some("step 1 has ended and must stay as it is: \"step 1\"")
     );
     // The boxes that the program ticks do not count, the lines below a step do.
     let ticked = plan_text(2, STEPS).replace("1. [ ] step 1\n", "1. [x] step 1\n\n");
     let ticked = plan::parse(&ticked).unwrap();
-    assert_eq!(state.changed_ended_step(&ticked), None);
+    assert_eq!(record.changed_ended_step(&ticked), None);
     let lines = plan_text(2, STEPS).replace("step 1\n", "step 1\n   Files: *\n");
-    let lines = state.changed_ended_step(&plan::parse(&lines).unwrap());
+    let lines = record.changed_ended_step(&plan::parse(&lines).unwrap());
     let expected = "step 1 has ended and must stay as it is, with the lines below it: \"step 1\"";
     assert_eq!(lines.as_deref(), Some(expected));
     world.feed(ended(5));
