@@ -15,14 +15,19 @@ const FAILURE_MARKERS: [&str; 9] = [
     "✕",
 ];
 
+/// Returns whether a line of output says that something failed.
+pub fn is_failure_line(line: &str) -> bool {
+    line.starts_with("E  ") || FAILURE_MARKERS.iter().any(|word| line.contains(word))
+}
+
 /// Returns at most so many lines of an output: from the start of the failure report on if it can be found, else its end.
 pub fn failure_excerpt(output: &str, most: usize) -> String {
     let lines: Vec<&str> = output.lines().collect();
-    let begins = |line: &&&str| {
-        line.starts_with("E  ") || FAILURE_MARKERS.iter().any(|word| line.contains(word))
-    };
     let near_end = lines.len().saturating_sub(MAX_SEARCHED_LINES);
-    let found = lines.iter().skip(near_end).position(|line| begins(&line));
+    let found = lines
+        .iter()
+        .skip(near_end)
+        .position(|line| is_failure_line(line));
     let last = lines.len().saturating_sub(most);
     let from = found.map_or(last, |at| (at + near_end).min(last));
     let shown: Vec<&str> = lines.into_iter().skip(from).take(most).collect();

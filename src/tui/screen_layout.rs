@@ -500,8 +500,14 @@ impl Screen {
                 let page = self.welcome_page();
                 match &self.hit_areas.welcome {
                     Some(places) => {
-                        let keys = ModeLine::new(self, None)
-                            .first_keys_line(usize::from(places.composer.width));
+                        let is_writing = self.composer.focus == ComposerFocus::Focused;
+                        let columns = usize::from(places.composer.width);
+                        // The keys of a text do nothing until it is written.
+                        let keys = if is_writing {
+                            ModeLine::new(self, None).first_keys_line(columns)
+                        } else {
+                            Line::default()
+                        };
                         self.hit_areas.runs = page.draw_centered(frame, places, &keys);
                     }
                     None => (area, self.hit_areas.runs) = page.draw(frame, area),

@@ -293,10 +293,26 @@ fn requirement_lines(
     lines
 }
 
+/// Returns the first way out of several; `agent-collab doctor` names them all.
+fn first_way(remedy: &str) -> &str {
+    let ends = [", or set ", "; "].into_iter();
+    let ends = ends.flat_map(|mark| remedy.match_indices(mark).map(|(at, _)| at));
+    let is_in_code = |at: &usize| remedy[..*at].matches('`').count() % 2 == 1;
+    let end = ends.filter(|at| !is_in_code(at)).min();
+    end.map_or(remedy, |end| &remedy[..end])
+}
+
+/// Returns the row that says where the other ways are, if one was left out.
+fn other_ways_line(missing: &[MissingRequirement]) -> Option<Line<'static>> {
+    let is_cut = |one: &MissingRequirement| first_way(&one.remedy).len() < one.remedy.len();
+    let spans = style_code("Other ways: `agent-collab doctor`", theme::QUIET);
+    missing.iter().any(is_cut).then(|| Line::from(spans))
+}
+
 fn remedy_lines(one: &MissingRequirement, columns: usize) -> Vec<Line<'static>> {
     let (sign, style) = one.severity.sign_and_style();
     let what = format!("{sign}{}", to_one_line(&one.problem));
-    let remedy = format!("  {}", to_one_line(&one.remedy));
+    let remedy = format!("  {}", to_one_line(first_way(&one.remedy)));
     let mut lines = wrap_spans(&[Span::styled(what, style)], columns, 2);
     lines.extend(wrap_spans(&style_code(&remedy, theme::PLAIN), columns, 2));
     lines

@@ -365,9 +365,8 @@ fn context_row(usage: &SessionUsage) -> Option<StatusRow> {
     };
     let percent = used.min(window) * 100 / window;
     let text = format!(
-        "{} {} of {}, {percent}%",
+        "{} {percent}% of {} tokens",
         usage_bar(percent),
-        format_tokens(used),
         format_tokens(window)
     );
     Some(StatusRow::new("Context", &text, usage_style(percent)))

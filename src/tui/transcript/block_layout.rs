@@ -13,7 +13,7 @@ use super::transcript_block::BlockAuthor;
 use crate::domain::event_wording::DetailLine;
 use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
-use crate::tui::failure_excerpt::failure_excerpt;
+use crate::tui::failure_excerpt::{failure_excerpt, is_failure_line};
 use crate::tui::labels::role_title;
 use crate::tui::markdown::{self, MarkdownRenderer};
 use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_prose};
@@ -450,7 +450,14 @@ fn fact_with_detail_lines(
             let excerpt = folded_failure(more);
             let room = columns.saturating_sub(PANEL_INDENT + 2);
             let rows = excerpt.lines().map(|line| truncate_to_columns(line, room));
-            lines.extend(rows.flat_map(|line| panel_lines(&line, theme::QUIET, columns)));
+            lines.extend(rows.flat_map(|line| {
+                let style = if is_failure_line(&line) {
+                    theme::BAD
+                } else {
+                    theme::QUIET
+                };
+                panel_lines(&line, style, columns)
+            }));
             let n_more = failure_output(more)
                 .count()
                 .saturating_sub(excerpt.lines().count());

@@ -9,7 +9,7 @@ use ratatui::widgets::Paragraph;
 
 use super::{
     ABOUT_TEXT, MAX_LISTED_RUNS, ReadyPart, SAFETY_TEXT, WelcomeInfo, WelcomePage,
-    first_step_lines, remedy_lines, sort_by_severity, tip_line, title_line,
+    first_step_lines, other_ways_line, remedy_lines, sort_by_severity, tip_line, title_line,
 };
 use crate::domain::phase::Phase;
 use crate::tui::read_only::RunListEntry;
@@ -105,6 +105,7 @@ fn below_lines(info: &WelcomeInfo) -> (Vec<Line<'static>>, Vec<usize>) {
     for one in sort_by_severity(&info.missing) {
         lines.extend(remedy_lines(one, usize::from(PAGE_COLUMNS)));
     }
+    lines.extend(other_ways_line(&info.missing));
     if !lines.is_empty() {
         lines.push(Line::default());
     }
