@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::TreeId;
-use super::current_tree::KeptIndex;
 use super::tree_snapshot::TreeChange;
+use super::work_tree::KeptIndex;
 
 /// How many results of each kind are kept.
 const MAX_KEPT: usize = 16;
