@@ -43,7 +43,11 @@ impl GitRepository {
     ) -> Result<Result<CommitIdentity, MissingIdentity>, GitError> {
         let mut people = Vec::new();
         for variable in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
-            let finished = self.git_object_command(&["var", variable]).output().await?;
+            let finished = self
+                .git()
+                .object_command(&["var", variable])
+                .output()
+                .await?;
             match (
                 finished.is_success(),
                 parse_person(&finished.stdout.to_text()),

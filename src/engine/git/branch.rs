@@ -107,7 +107,8 @@ impl GitRepository {
         let commit = match in_file {
             Some(commit) => Some(commit),
             None => self
-                .git_object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+                .git()
+                .object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
                 .stdout_text_if_success()
                 .await?
                 .map(CommitId),
@@ -133,7 +134,8 @@ impl GitRepository {
         if let Some(name) = self.branch_from_head_file() {
             return Ok(Some(name));
         }
-        self.git_object_command(&["symbolic-ref", "--quiet", "--short", "HEAD"])
+        self.git()
+            .object_command(&["symbolic-ref", "--quiet", "--short", "HEAD"])
             .stdout_text_if_success()
             .await
     }
@@ -176,7 +178,8 @@ impl GitRepository {
     /// Git fails.
     pub async fn head_tree(&self) -> Result<Option<TreeId>, GitError> {
         Ok(self
-            .git_object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"])
+            .git()
+            .object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"])
             .stdout_text_if_success()
             .await?
             .map(TreeId))
@@ -189,7 +192,8 @@ impl GitRepository {
     /// Git fails.
     pub async fn default_branch(&self) -> Result<Option<String>, GitError> {
         let origin = self
-            .git_object_command(&[
+            .git()
+            .object_command(&[
                 "symbolic-ref",
                 "--quiet",
                 "--short",
@@ -204,7 +208,8 @@ impl GitRepository {
             return Ok(Some(name.to_owned()));
         }
         let configured = self
-            .git_object_command(&["config", "--get", "init.defaultBranch"])
+            .git()
+            .object_command(&["config", "--get", "init.defaultBranch"])
             .stdout_text_if_success()
             .await?;
         for name in configured
@@ -221,7 +226,8 @@ impl GitRepository {
 
     async fn has_branch(&self, name: &str) -> Result<bool, GitError> {
         let call = self
-            .git_object_command(&["show-ref", "--verify", "--quiet"])
+            .git()
+            .object_command(&["show-ref", "--verify", "--quiet"])
             .arg(format!("refs/heads/{name}"));
         Ok(call.output().await?.is_success())
     }
@@ -273,7 +279,8 @@ impl GitRepository {
         };
         let base = format!("agent-collab{parting}{}", to_ref_component(slug));
         let taken = self
-            .git_object_command(&[
+            .git()
+            .object_command(&[
                 "for-each-ref",
                 "--format=%(refname:lstrip=2)",
                 "refs/heads/",
@@ -324,7 +331,9 @@ impl GitRepository {
                 output: "there is no commit yet".to_owned(),
             });
         };
-        let create = self.git_object_command(&["update-ref", "-m", "branch: Created from HEAD"]);
+        let create = self
+            .git()
+            .object_command(&["update-ref", "-m", "branch: Created from HEAD"]);
         let create = create
             .arg(&reference)
             .arg(&commit.0)
@@ -332,7 +341,7 @@ impl GitRepository {
         create.stdout_text().await?;
         let from = from.unwrap_or_else(|| commit.0.clone());
         let moved = format!("checkout: moving from {from} to {name}");
-        let switch = self.git_object_command(&["symbolic-ref", "-m"]);
+        let switch = self.git().object_command(&["symbolic-ref", "-m"]);
         switch
             .arg(moved)
             .arg("HEAD")
@@ -348,7 +357,8 @@ impl GitRepository {
     /// Git fails.
     pub async fn contains_commit(&self, commit: &CommitId) -> Result<bool, GitError> {
         let outside = self
-            .git_object_command(&["rev-list", "--max-count=1"])
+            .git()
+            .object_command(&["rev-list", "--max-count=1"])
             .arg(format!("{}^{{commit}}", commit.0))
             .arg("^HEAD")
             .stdout_text_if_success()
@@ -369,7 +379,8 @@ impl GitRepository {
         }
         let range = base.map_or("HEAD".to_owned(), |base| format!("{}..HEAD", base.0));
         let output = self
-            .git_object_command(&["log", "-z", "--reverse", "--format=%H %s"])
+            .git()
+            .object_command(&["log", "-z", "--reverse", "--format=%H %s"])
             .arg(range)
             .stdout_bytes()
             .await?;

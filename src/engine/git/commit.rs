@@ -116,7 +116,7 @@ impl GitRepository {
         let base = match self.head_tree().await? {
             Some(base) => base,
             // Before the first commit the base is the empty tree.
-            None => TreeId(self.git_object_command(&["mktree"]).stdout_text().await?),
+            None => TreeId(self.git().object_command(&["mktree"]).stdout_text().await?),
         };
         let changes = self.changes_between(&base, tested).await?;
         let contents: BTreeMap<PathBuf, Option<String>> = changes
@@ -144,7 +144,7 @@ impl GitRepository {
             Some(held) => self.commit_in_sandbox(index, message, held).await?,
             None => {
                 self.run_commit(index, message, None).await?;
-                let head = self.git_object_command(&["rev-parse", "HEAD"]);
+                let head = self.git().object_command(&["rev-parse", "HEAD"]);
                 CommitId(head.stdout_text().await?)
             }
         };
@@ -192,11 +192,13 @@ impl GitRepository {
             Some(made) => made,
             None => {
                 // A hook may have planted something in the copy, so git reads it in the sandbox, too.
-                let made = self.git_object_command(&["rev-parse", "--verify", "HEAD^{commit}"]);
+                let made = self
+                    .git()
+                    .object_command(&["rev-parse", "--verify", "HEAD^{commit}"]);
                 CommitId(made.sandbox(Some(held)).stdout_text().await?)
             }
         };
-        let about = self.git_object_command(&["log", "-1", "--format=%P%n%s"]);
+        let about = self.git().object_command(&["log", "-1", "--format=%P%n%s"]);
         let about = about.arg(&made.0).stdout_text().await?;
         let (parents, subject) = about.split_once('\n').unwrap_or((&about, ""));
         // A hook may have moved HEAD: accept only a direct successor of the last commit.
@@ -220,7 +222,7 @@ impl GitRepository {
             Some(_) => "",
             None => " (initial)",
         };
-        let call = self.git_object_command(&["update-ref", "-m"]);
+        let call = self.git().object_command(&["update-ref", "-m"]);
         let call = call.arg(format!("commit{initial}: {subject}"));
         let call = match head {
             GitHead::Branch { name, .. } => call.arg(format!("refs/heads/{name}")),
@@ -239,11 +241,12 @@ impl GitRepository {
         held: Option<SandboxSpec>,
     ) -> Result<(), CommitFailure> {
         if let (None, WorkSandbox::Unavailable(why)) = (&held, &self.sandbox) {
-            self.check_filters(why).await?;
+            self.git().check_filters(why).await?;
         }
         let trace = index.sibling_path("trace");
         let finished = self
-            .git_object_command(&["commit", "--quiet", "--cleanup=whitespace", "--file=-"])
+            .git()
+            .object_command(&["commit", "--quiet", "--cleanup=whitespace", "--file=-"])
             .index_file(&index.path())
             .env("GIT_TRACE2_EVENT", trace.display().to_string())
             .stdin(StdinSource::Bytes(message.as_bytes().to_vec()))

@@ -3,7 +3,7 @@
 //! Reads the objects as they are: what a replace reference, a graft or a commit-graph says in their place does not count.
 
 use super::error::GitError;
-use super::git_command::{GitCommand, split_nul};
+use super::git_command::split_nul;
 use super::repository::GitRepository;
 use super::{CommitId, TreeId};
 use crate::domain::plan_execution::CommitSize;
@@ -74,7 +74,8 @@ impl GitRepository {
             lines.push_str(&format!("{revision}^{{commit}}\n{revision}^{{tree}}\n"));
         }
         let output = self
-            .plain_objects(&["cat-file", "--batch-check=%(objecttype) %(objectname)"])
+            .git()
+            .plain_object_command(&["cat-file", "--batch-check=%(objecttype) %(objectname)"])
             .stdin(StdinSource::Bytes(lines.into_bytes()))
             .stdout_text()
             .await?;
@@ -116,7 +117,8 @@ impl GitRepository {
         ];
         let trailers = trailers.map(trailer).concat();
         let mut call = self
-            .plain_objects(&["log", "-z", "--topo-order", "--reverse"])
+            .git()
+            .plain_object_command(&["log", "-z", "--topo-order", "--reverse"])
             .config("trailer.separators=:")
             .arg(format!("--format=%H%x1f%T%x1f%P{trailers}%x1f%s"));
         for tip in tips {
@@ -149,7 +151,8 @@ impl GitRepository {
             "-r",
         ];
         let output = self
-            .plain_objects(&args)
+            .git()
+            .plain_object_command(&args)
             .arg("--no-ext-diff")
             .arg("--no-renames")
             .arg(&commit.0)
@@ -159,14 +162,6 @@ impl GitRepository {
             command: "diff-tree".to_owned(),
             what: "a line lacks its numbers".to_owned(),
         })
-    }
-
-    /// Builds a call that reads nothing in place of the objects.
-    pub(super) fn plain_objects<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
-        self.git_object_command(args)
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .env("GIT_GRAFT_FILE", "/dev/null")
-            .config("core.commitGraph=false")
     }
 }
 

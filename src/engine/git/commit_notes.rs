@@ -74,7 +74,9 @@ impl GitRepository {
 
     async fn notes_tip(&self) -> Result<Option<CommitId>, GitError> {
         let format = "--format=%(objecttype) %(objectname) %(refname)";
-        let found = self.git_object_command(&["for-each-ref", format, NOTES_REF]);
+        let found = self
+            .git()
+            .object_command(&["for-each-ref", format, NOTES_REF]);
         let found = found.stdout_text().await?;
         // Git also lists what lies below the name.
         let tip = found.lines().find_map(|line| {
@@ -89,7 +91,9 @@ impl GitRepository {
         tip: &CommitId,
         only: Option<&BTreeSet<String>>,
     ) -> Result<Vec<CommitNote>, GitError> {
-        let list = self.plain_objects(&["ls-tree", "-r", "-z", "--full-tree"]);
+        let list = self
+            .git()
+            .plain_object_command(&["ls-tree", "-r", "-z", "--full-tree"]);
         let list = list.arg(&tip.0).stdout_bytes().await?;
         let is_wanted = |commit: &String| only.is_none_or(|only| only.contains(commit));
         let entries: Vec<(String, String)> = split_nul(&list)
@@ -101,7 +105,8 @@ impl GitRepository {
         }
         let ids: Vec<&str> = entries.iter().map(|(_, id)| id.as_str()).collect();
         let output = self
-            .plain_objects(&["cat-file", "--batch"])
+            .git()
+            .plain_object_command(&["cat-file", "--batch"])
             .stdin(StdinSource::Bytes((ids.join("\n") + "\n").into_bytes()))
             .stdout_bytes()
             .await?;
@@ -143,7 +148,8 @@ impl GitRepository {
             add_data(&mut stream, &note.text);
         }
         stream.extend_from_slice(b"done\n");
-        self.git_object_command(&["fast-import", "--quiet", "--done", "--date-format=now"])
+        self.git()
+            .object_command(&["fast-import", "--quiet", "--done", "--date-format=now"])
             .stdin(StdinSource::Bytes(stream))
             .stdout_text()
             .await

@@ -49,7 +49,9 @@ impl GitRepository {
     /// # Errors
     /// Git fails.
     pub async fn read_configuration(&self) -> Result<GitConfiguration, GitError> {
-        let list = self.git_object_command(&["config", "--list", "--show-origin", "-z"]);
+        let list = self
+            .git()
+            .object_command(&["config", "--list", "--show-origin", "-z"]);
         let output = list.hooks(HookPolicy::Run).stdout_bytes().await?;
         let mut found = GitConfiguration::default();
         let mut hooks = None;

@@ -3,45 +3,49 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::error::GitError;
-use super::git_command::{path_from_bytes, split_nul};
-use super::repository::GitRepository;
+use super::git_command::{GitProgram, path_from_bytes, split_nul};
 
 /// The folder that belongs to the program in every repository.
-pub(super) const OWN_FOLDER: &str = ".agent-collab";
+const OWN_FOLDER: &str = ".agent-collab";
 
-impl GitRepository {
-    /// Adds one more folder that belongs to the program: absolute below the real root, or relative to it. The
-    /// root itself and a folder outside of it change nothing.
-    #[must_use]
-    pub fn with_excluded_folder(mut self, folder: &Path) -> Self {
-        let below = folder.strip_prefix(&self.root).unwrap_or(folder);
+/// The program's own folders, relative to the root of the work tree.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ExcludedFolders(Vec<PathBuf>);
+
+impl Default for ExcludedFolders {
+    fn default() -> Self {
+        Self(vec![PathBuf::from(OWN_FOLDER)])
+    }
+}
+
+impl ExcludedFolders {
+    /// Adds one more folder. An empty path, and one that leads out of the root, change nothing.
+    pub(super) fn add(&mut self, below: &Path) {
         let folder: PathBuf = without_current_dir(below).collect();
         let is_inside = below
             .components()
             .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if is_inside
-            && folder.components().next().is_some()
-            && !self.excluded_folders.contains(&folder)
-        {
-            self.excluded_folders.push(folder);
+        if is_inside && folder.components().next().is_some() && !self.0.contains(&folder) {
+            self.0.push(folder);
         }
-        self
     }
 
     /// Returns true if a path, relative to the root, belongs to the program.
-    pub fn is_excluded(&self, path: &Path) -> bool {
+    pub(super) fn contains(&self, path: &Path) -> bool {
         let path: PathBuf = without_current_dir(path).collect();
-        self.excluded_folders
-            .iter()
-            .any(|folder| path.starts_with(folder))
+        self.0.iter().any(|folder| path.starts_with(folder))
     }
 
     /// Removes the program's own folders from an index.
-    pub(super) async fn remove_excluded_from_index(&self, index: &Path) -> Result<(), GitError> {
-        let mut list = self
-            .git_object_command(&["ls-files", "-z", "--"])
+    pub(super) async fn remove_from_index(
+        &self,
+        git: GitProgram<'_>,
+        index: &Path,
+    ) -> Result<(), GitError> {
+        let mut list = git
+            .object_command(&["ls-files", "-z", "--"])
             .index_file(index);
-        for folder in &self.excluded_folders {
+        for folder in &self.0 {
             list = list.arg(folder.to_string_lossy());
         }
         let own = list.literal_paths().stdout_bytes().await?;
@@ -49,8 +53,8 @@ impl GitRepository {
             return Ok(());
         }
         let own: Vec<PathBuf> = split_nul(&own).map(path_from_bytes).collect();
-        let call = self
-            .git_command(&["update-index", "-z", "--force-remove", "--stdin"])
+        let call = git
+            .command(&["update-index", "-z", "--force-remove", "--stdin"])
             .index_file(index);
         call.stdin_paths(own.iter().map(PathBuf::as_path))
             .stdout_text()

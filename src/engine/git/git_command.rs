@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::GitError;
-use super::repository::{GitRepository, GitSettings};
+use super::repository::GitSettings;
+use super::work_sandbox::WorkSandbox;
 use crate::process::{
     CommandEndCause, CommandLimits, CommandOutput, PRIVATE_TMPDIR, ProcessMark, SandboxMount,
     SandboxSpec, SpawnSpec, StdinSource,
@@ -67,6 +68,16 @@ const SET_VARIABLES: [(&str, &str); 10] = [
     ("TERM", "dumb"),
 ];
 
+/// The git program for one work tree, with its settings and its sandbox.
+#[derive(Clone, Copy)]
+pub(super) struct GitProgram<'a> {
+    pub(super) root: &'a Path,
+    pub(super) git_dir: &'a Path,
+    pub(super) common_dir: &'a Path,
+    pub(super) settings: &'a GitSettings,
+    pub(super) sandbox: &'a WorkSandbox,
+}
+
 /// A git call that is being built.
 pub(super) struct GitCommand<'a> {
     settings: &'a GitSettings,
@@ -78,8 +89,8 @@ pub(super) struct GitCommand<'a> {
     limits: CommandLimits,
     hooks: HookPolicy,
     sandbox: Option<SandboxSpec>,
-    /// The repository whose work tree it reads, in which case it runs in a sandbox.
-    work_tree: Option<&'a GitRepository>,
+    /// The program for the work tree that it reads, in which case it runs in a sandbox.
+    work_tree: Option<GitProgram<'a>>,
     /// The folders that it writes when it runs in a sandbox.
     writable_folders: Vec<PathBuf>,
 }
@@ -91,11 +102,11 @@ pub(super) enum HookPolicy {
     Disabled,
 }
 
-impl GitRepository {
+impl<'a> GitProgram<'a> {
     /// Builds a call in the root, without hooks. It reads the work tree, so that a filter may run: it runs in
     /// a sandbox.
-    pub(super) fn git_command<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
-        let mut call = GitCommand::new(&self.settings, &self.root, args);
+    pub(super) fn command(self, args: &[&str]) -> GitCommand<'a> {
+        let mut call = GitCommand::new(self.settings, self.root, args);
         call.work_tree = Some(self);
         call
     }
@@ -104,8 +115,16 @@ impl GitRepository {
     /// tree. It runs no program that the configuration names, so it runs without a sandbox. A call that
     /// writes an index with entries for files of the work tree is not of this kind: git reads files again
     /// that changed when the index did.
-    pub(super) fn git_object_command<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
-        GitCommand::new(&self.settings, &self.root, args)
+    pub(super) fn object_command(self, args: &[&str]) -> GitCommand<'a> {
+        GitCommand::new(self.settings, self.root, args)
+    }
+
+    /// Builds a call that reads nothing in place of the objects.
+    pub(super) fn plain_object_command(self, args: &[&str]) -> GitCommand<'a> {
+        self.object_command(args)
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_GRAFT_FILE", "/dev/null")
+            .config("core.commitGraph=false")
     }
 }
 
@@ -266,10 +285,8 @@ impl<'a> GitCommand<'a> {
 
     /// Runs the call; an exit code other than 0 is not an error here.
     pub(super) async fn output(mut self) -> Result<CommandOutput, GitError> {
-        if let Some(repository) = self.work_tree {
-            self.sandbox = repository
-                .sandbox_for_command(&self.writable_folders)
-                .await?;
+        if let Some(git) = self.work_tree {
+            self.sandbox = git.sandbox_for_command(&self.writable_folders).await?;
         }
         self.output_without_work_sandbox().await
     }

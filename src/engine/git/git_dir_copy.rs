@@ -12,10 +12,9 @@ use super::branch::GitHead;
 use super::error::GitError;
 use super::repository::GitRepository;
 use super::tree_snapshot::PrivateIndex;
+use super::work_sandbox::CONTENT_FOLDERS;
 use crate::process::SandboxMount;
 
-/// Folders in git's folder that store content besides the objects: nothing in them runs or configures.
-const CONTENT_FOLDERS: [&str; 2] = ["lfs", "annex"];
 /// References that a commit and the stashes of its hooks do not touch.
 const OTHER_REFS: [&str; 3] = ["agent-collab", "remotes", "tags"];
 /// The maximum size of a copied file; larger files in git's folder are not settings, and a commit does not
@@ -25,42 +24,6 @@ const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
 type SandboxMountList = Vec<(PathBuf, SandboxMount)>;
 
 impl GitRepository {
-    /// Returns the mounts in which a sandboxed call may write content: objects, and what filters store beside
-    /// them.
-    pub(super) fn content_mounts(&self) -> Result<SandboxMountList, GitError> {
-        let objects = canonical_or_same(&self.common_dir.join("objects"));
-        let info = objects.join("info");
-        // If it were missing, a call could create it with an `alternates` file in it.
-        fs::create_dir_all(&info).map_err(|source| GitError::File {
-            verb: "create",
-            path: info.clone(),
-            source,
-        })?;
-        let mut places = vec![
-            (info, SandboxMount::ReadOnly),
-            (objects, SandboxMount::Writable),
-        ];
-        for name in CONTENT_FOLDERS {
-            let folder = self.common_dir.join(name);
-            if name == "lfs" && !folder.is_dir() && self.uses_lfs() {
-                fs::create_dir(&folder).map_err(|source| GitError::File {
-                    verb: "create",
-                    path: folder.clone(),
-                    source,
-                })?;
-            }
-            if folder.is_dir() {
-                places.push((canonical_or_same(&folder), SandboxMount::Writable));
-            }
-        }
-        Ok(places)
-    }
-
-    fn uses_lfs(&self) -> bool {
-        let attributes = fs::read_to_string(self.root.join(".gitattributes"));
-        attributes.is_ok_and(|text| text.contains("filter=lfs"))
-    }
-
     /// Returns the commit of a branch or HEAD in the copy; `None` where references are not stored in files of
     /// their own.
     pub(super) fn head_in_copy(&self, head: &GitHead, beside: &PrivateIndex) -> Option<CommitId> {
@@ -81,7 +44,7 @@ impl GitRepository {
     /// Copies the parts of git's folders that a commit needs, and returns the mounts that place the copies
     /// over them.
     pub(super) fn copy_git_dir(&self, beside: &PrivateIndex) -> Result<SandboxMountList, GitError> {
-        let mut places = self.content_mounts()?;
+        let mut places = self.git().content_mounts()?;
         let mut copies = vec![(&self.common_dir, beside.sibling_path("common"))];
         if self.git_dir != self.common_dir {
             copies.push((&self.git_dir, beside.sibling_path("tree")));
@@ -95,10 +58,6 @@ impl GitRepository {
         }
         Ok(places)
     }
-}
-
-fn canonical_or_same(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn copy_folder(folder: &Path, copy: &Path, places: &mut SandboxMountList) -> io::Result<()> {

@@ -75,7 +75,7 @@ impl GitRepository {
         let user = self.git_dir.join("index");
         let before = file_version(&user);
         let index = PrivateIndex::copy_of(&user)?;
-        let update = self.git_command(&["update-index", "-z", "--index-info"]);
+        let update = self.git().command(&["update-index", "-z", "--index-info"]);
         let update = update.index_file(&index.path());
         update
             .stdin(StdinSource::Bytes(lines.clone()))
@@ -94,7 +94,7 @@ impl GitRepository {
 
     /// Returns the `update-index` input that gives the index the paths of a commit.
     async fn committed_index_info(&self, commit: &CommitId) -> Result<Vec<u8>, GitError> {
-        let list = self.git_object_command(&[
+        let list = self.git().object_command(&[
             "diff-tree",
             "-r",
             "-z",

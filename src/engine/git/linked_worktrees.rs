@@ -26,14 +26,15 @@ impl GitRepository {
             "--detach",
             "--no-checkout",
         ];
-        let add = self.git_object_command(&add).arg(path.to_string_lossy());
+        let add = self.git().object_command(&add).arg(path.to_string_lossy());
         add.arg(&commit.0).stdout_text().await?;
         let planted = self.worktree_at(path).ok_or_else(|| GitError::Unreadable {
             command: "worktree add".to_owned(),
             what: format!("git did not create a worktree in {}", path.display()),
         })?;
         let fill = planted
-            .git_command(&["read-tree", "--reset", "-u"])
+            .git()
+            .command(&["read-tree", "--reset", "-u"])
             .arg(&commit.0);
         let fill = fill
             .writable_folder(&planted.root)
@@ -108,7 +109,9 @@ impl GitRepository {
     /// # Errors
     /// Git fails.
     pub async fn nested_repositories(&self) -> Result<Vec<PathBuf>, GitError> {
-        let others = self.git_command(&["ls-files", "-z", "--others", "--exclude-standard"]);
+        let others = self
+            .git()
+            .command(&["ls-files", "-z", "--others", "--exclude-standard"]);
         let others = others.stdout_bytes().await?;
         let nested = split_nul(&others).filter(|path| path.ends_with(b"/"));
         Ok(nested

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::config_programs::GitConfiguration;
 use super::error::GitError;
-use super::excluded_paths::OWN_FOLDER;
-use super::git_command::{GitCommand, HookPolicy, last_output, path_from_bytes};
+use super::excluded_paths::ExcludedFolders;
+use super::git_command::{GitCommand, GitProgram, HookPolicy, last_output, path_from_bytes};
 use super::tree_cache::TreeCache;
 use super::work_sandbox::WorkSandbox;
 use crate::process::{ChildSpawner, SandboxSpec};
@@ -73,9 +73,8 @@ pub struct GitRepository {
     pub(super) commit_sandbox: Option<SandboxSpec>,
     /// The sandbox of calls that read the work tree.
     pub(super) sandbox: WorkSandbox,
-    /// The program's own folders, relative to the root, never empty.
-    pub(super) excluded_folders: Vec<PathBuf>,
-    pub(super) trees: TreeCache,
+    pub(super) excluded_folders: ExcludedFolders,
+    pub(super) tree_cache: TreeCache,
 }
 
 /// How a folder relates to git.
@@ -170,8 +169,8 @@ impl GitRepository {
             settings,
             commit_sandbox: None,
             sandbox: WorkSandbox::Unavailable("the sandbox was not checked".to_owned()),
-            excluded_folders: vec![PathBuf::from(OWN_FOLDER)],
-            trees: TreeCache::default(),
+            excluded_folders: ExcludedFolders::default(),
+            tree_cache: TreeCache::default(),
         })
     }
 
@@ -192,6 +191,49 @@ impl GitRepository {
         }
     }
 
+    /// Returns the same repository; its calls that read the work tree run in this sandbox.
+    #[must_use]
+    pub fn with_sandbox(self, held: SandboxSpec) -> Self {
+        Self {
+            sandbox: WorkSandbox::Available(held),
+            ..self
+        }
+    }
+
+    /// Returns the same repository with the reason why its calls have no sandbox.
+    #[must_use]
+    pub fn without_sandbox(self, why: &str) -> Self {
+        Self {
+            sandbox: WorkSandbox::Unavailable(why.to_owned()),
+            ..self
+        }
+    }
+
+    /// Adds one more folder that belongs to the program: absolute below the real root, or relative to it. The
+    /// root itself and a folder outside of it change nothing.
+    #[must_use]
+    pub fn with_excluded_folder(mut self, folder: &Path) -> Self {
+        let below = folder.strip_prefix(&self.root).unwrap_or(folder);
+        self.excluded_folders.add(below);
+        self
+    }
+
+    /// Returns true if a path, relative to the root, belongs to the program.
+    pub fn is_excluded(&self, path: &Path) -> bool {
+        self.excluded_folders.contains(path)
+    }
+
+    /// Returns the git program for this work tree.
+    pub(super) fn git(&self) -> GitProgram<'_> {
+        GitProgram {
+            root: &self.root,
+            git_dir: &self.git_dir,
+            common_dir: &self.common_dir,
+            settings: &self.settings,
+            sandbox: &self.sandbox,
+        }
+    }
+
     /// Returns the folder inside the work tree that `core.hooksPath` names, relative to the root; `None`
     /// where the hooks are elsewhere.
     pub fn hooks_folder_in_tree(&self, configuration: &GitConfiguration) -> Option<PathBuf> {
@@ -208,13 +250,16 @@ impl GitRepository {
 
     /// Returns true if the user's commits are signed.
     pub async fn signs_commits(&self) -> bool {
-        let asked = self.git_command(&["config", "--type=bool", "--get", "commit.gpgSign"]);
+        let asked = self
+            .git()
+            .command(&["config", "--type=bool", "--get", "commit.gpgSign"]);
         matches!(asked.stdout_text_if_success().await, Ok(Some(word)) if word == "true")
     }
 
     pub(super) async fn configured_hooks_path(&self) -> Result<Option<PathBuf>, GitError> {
         let named = self
-            .git_object_command(&["config", "--type=path", "--get", "core.hooksPath"])
+            .git()
+            .object_command(&["config", "--type=path", "--get", "core.hooksPath"])
             .hooks(HookPolicy::Run)
             .stdout_text_if_success()
             .await?;

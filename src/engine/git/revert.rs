@@ -73,11 +73,11 @@ impl GitRepository {
             return Ok(base.clone());
         }
         let key = (base.clone(), contents.clone());
-        if let Some(known) = self.trees.trees.find(&key) {
+        if let Some(known) = self.tree_cache.trees.find(&key) {
             return Ok(known);
         }
         let tree = self.write_tree_with_contents(base, contents).await?;
-        self.trees.trees.keep(key, tree.clone());
+        self.tree_cache.trees.keep(key, tree.clone());
         Ok(tree)
     }
 
@@ -94,7 +94,7 @@ impl GitRepository {
         contents: &BTreeMap<PathBuf, Option<String>>,
     ) -> Result<TreeId, GitError> {
         let index = PrivateIndex::empty()?;
-        let read = self.git_object_command(&["read-tree"]).arg(&base.0);
+        let read = self.git().object_command(&["read-tree"]).arg(&base.0);
         read.index_file(&index.path()).stdout_text().await?;
         let nowhere = format!("0 {}", "0".repeat(base.0.len()));
         let mut lines = Vec::new();
@@ -108,13 +108,15 @@ impl GitRepository {
                 lines.push(0);
             }
         }
-        self.git_object_command(&["update-index", "-z", "--index-info"])
+        self.git()
+            .object_command(&["update-index", "-z", "--index-info"])
             .index_file(&index.path())
             .stdin(StdinSource::Bytes(lines))
             .stdout_text()
             .await?;
         let tree = self
-            .git_object_command(&["write-tree"])
+            .git()
+            .object_command(&["write-tree"])
             .index_file(&index.path())
             .stdout_text()
             .await?;
@@ -126,19 +128,20 @@ impl GitRepository {
     /// # Errors
     /// Git fails, or does not know the commit.
     pub async fn trees_around_commit(&self, commit: &CommitId) -> Result<RevertSpan, GitError> {
-        let to = self.git_object_command(&["rev-parse", "--verify"]);
+        let to = self.git().object_command(&["rev-parse", "--verify"]);
         let to = to
             .arg(format!("{}^{{tree}}", commit.0))
             .stdout_text()
             .await?;
         let from = self
-            .git_object_command(&["rev-parse", "--verify", "--quiet"])
+            .git()
+            .object_command(&["rev-parse", "--verify", "--quiet"])
             .arg(format!("{}^1^{{tree}}", commit.0))
             .stdout_text_if_success()
             .await?;
         let from = match from {
             Some(from) => from,
-            None => self.git_object_command(&["mktree"]).stdout_text().await?,
+            None => self.git().object_command(&["mktree"]).stdout_text().await?,
         };
         Ok(RevertSpan {
             unchanged_paths: BTreeSet::new(),
@@ -153,7 +156,8 @@ impl GitRepository {
     /// Git cannot be run.
     pub async fn is_ancestor_of_head(&self, commit: &CommitId) -> Result<bool, GitError> {
         let call = self
-            .git_object_command(&["merge-base", "--is-ancestor"])
+            .git()
+            .object_command(&["merge-base", "--is-ancestor"])
             .arg(&commit.0);
         Ok(call.arg("HEAD").output().await?.is_success())
     }
@@ -164,7 +168,8 @@ impl GitRepository {
     /// Git fails, or does not know the commit.
     pub async fn commit_subject(&self, commit: &CommitId) -> Result<String, GitError> {
         let call = self
-            .git_object_command(&["log", "-1", "--format=%s"])
+            .git()
+            .object_command(&["log", "-1", "--format=%s"])
             .arg(&commit.0);
         call.stdout_text().await
     }
@@ -180,7 +185,7 @@ impl GitRepository {
     ) -> Result<CommitId, CommitFailure> {
         self.check_no_operation_in_progress()?;
         let index = PrivateIndex::empty()?;
-        let read = self.git_object_command(&["read-tree"]).arg(&tree.0);
+        let read = self.git().object_command(&["read-tree"]).arg(&tree.0);
         read.index_file(&index.path()).stdout_text().await?;
         self.commit_index(&index, message).await
     }

@@ -59,7 +59,8 @@ impl GitRepository {
         }
         let index = folder.index().display().to_string();
         let listed = self
-            .git_object_command(&["ls-files", "-z", "--stage"])
+            .git()
+            .object_command(&["ls-files", "-z", "--stage"])
             .env("GIT_INDEX_FILE", index)
             .stdout_bytes()
             .await?;
@@ -81,7 +82,7 @@ impl GitRepository {
             return None;
         }
         let whole = format!("{}^{{tree}}", commit.0);
-        let has_tree = found.git_object_command(&["cat-file", "-e", &whole]);
+        let has_tree = found.git().object_command(&["cat-file", "-e", &whole]);
         has_tree.stdout_text_if_success().await.ok()??;
         Some(Self {
             sandbox: self.sandbox.clone(),

@@ -79,13 +79,15 @@ impl GitRepository {
             }
         }
         let index = PrivateIndex::empty()?;
-        self.git_object_command(&["read-tree"])
+        self.git()
+            .object_command(&["read-tree"])
             .arg(&tree.0)
             .index_file(&index.path())
             .stdout_text()
             .await?;
         let call = self
-            .git_command(&["checkout-index", "--force", "-z", "--stdin"])
+            .git()
+            .command(&["checkout-index", "--force", "-z", "--stdin"])
             .index_file(&index.path())
             .writable_folder(&self.root);
         call.stdin_paths(written.iter().map(PathBuf::as_path))

@@ -160,7 +160,8 @@ impl GitRepository {
         }
         let message = format!("agent-collab: {name}");
         let commit = self.commit_tree(&tree, &parents, &message).await?;
-        self.git_object_command(&["update-ref"])
+        self.git()
+            .object_command(&["update-ref"])
             .arg(&reference)
             .arg(&commit.0)
             .stdout_text()
@@ -179,7 +180,10 @@ impl GitRepository {
         parents: &[CommitId],
         message: &str,
     ) -> Result<CommitId, GitError> {
-        let mut call = self.git_object_command(&["commit-tree", "-m"]).arg(message);
+        let mut call = self
+            .git()
+            .object_command(&["commit-tree", "-m"])
+            .arg(message);
         for parent in parents {
             call = call.arg("-p").arg(&parent.0);
         }
@@ -195,15 +199,24 @@ impl GitRepository {
     /// conflicts, which no tree can represent.
     async fn staged_tree(&self) -> Result<Option<TreeId>, GitError> {
         let args = ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD"];
-        if self.git_object_command(&args).output().await?.is_success() {
+        if self
+            .git()
+            .object_command(&args)
+            .output()
+            .await?
+            .is_success()
+        {
             // The staged content equals HEAD.
             return Ok(None);
         }
         let index = PrivateIndex::copy_of(&self.git_dir.join("index"))?;
         let index = &index.path();
-        self.remove_excluded_from_index(index).await?;
+        self.excluded_folders
+            .remove_from_index(self.git(), index)
+            .await?;
         let unmerged = self
-            .git_object_command(&["ls-files", "-z", "--unmerged"])
+            .git()
+            .object_command(&["ls-files", "-z", "--unmerged"])
             .index_file(index)
             .stdout_bytes()
             .await?;
@@ -211,7 +224,8 @@ impl GitRepository {
             return Ok(None);
         }
         let tree = self
-            .git_command(&["write-tree"])
+            .git()
+            .command(&["write-tree"])
             .index_file(index)
             .stdout_text()
             .await?;
@@ -240,7 +254,7 @@ impl GitRepository {
                 "--replace",
                 "--stdin",
             ];
-            let mut call = self.git_command(&args).index_file(index);
+            let mut call = self.git().command(&args).index_file(index);
             if is_bulk {
                 call = call.config("core.looseCompression=0");
             }
@@ -272,11 +286,13 @@ impl GitRepository {
         after: &TreeId,
     ) -> Result<Vec<TreeChange>, GitError> {
         let pair = (before.clone(), after.clone());
-        if let Some(known) = self.trees.changes.find(&pair) {
+        if let Some(known) = self.tree_cache.changes.find(&pair) {
             return Ok(known.to_vec());
         }
         let changes = self.read_changes_between(before, after).await?;
-        self.trees.changes.keep(pair, Arc::new(changes.clone()));
+        self.tree_cache
+            .changes
+            .keep(pair, Arc::new(changes.clone()));
         Ok(changes)
     }
 
@@ -286,7 +302,8 @@ impl GitRepository {
         after: &TreeId,
     ) -> Result<Vec<TreeChange>, GitError> {
         let call = self
-            .git_object_command(&[
+            .git()
+            .object_command(&[
                 "diff-tree",
                 "-r",
                 "-z",
@@ -393,10 +410,10 @@ impl GitRepository {
     /// change.
     fn isolated_command<'a>(&'a self, args: &[&str], apart: &'a PrivateIndex) -> GitCommand<'a> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let folder = apart.folder.path();
-        GitCommand::new(&self.settings, folder, args)
+        let (git, folder) = (self.git(), apart.folder.path());
+        GitCommand::new(git.settings, folder, args)
             .index_file(&apart.path())
-            .env("GIT_DIR", text(&self.git_dir))
+            .env("GIT_DIR", text(git.git_dir))
             .env("GIT_WORK_TREE", text(folder))
     }
 
@@ -410,7 +427,8 @@ impl GitRepository {
         path: &Path,
     ) -> Result<Option<Vec<u8>>, GitError> {
         let entry = self
-            .git_object_command(&["ls-tree", "-z", "--format=%(objecttype) %(objectname)"])
+            .git()
+            .object_command(&["ls-tree", "-z", "--format=%(objecttype) %(objectname)"])
             .arg(&tree.0)
             .arg("--");
         let Some(path) = path.to_str() else {
@@ -419,7 +437,8 @@ impl GitRepository {
         let entry = entry.arg(path).literal_paths().stdout_text().await?;
         match entry.trim_end_matches('\0').strip_prefix("blob ") {
             Some(blob) => self
-                .git_object_command(&["cat-file", "blob"])
+                .git()
+                .object_command(&["cat-file", "blob"])
                 .arg(blob)
                 .stdout_bytes()
                 .await

@@ -151,9 +151,9 @@ impl GitRepository {
                 .tree_with_contents(&joined.ours, &joined.result_contents())
                 .await?;
             let index = PrivateIndex::empty()?;
-            let read = self.git_object_command(&["read-tree"]).arg(&target.0);
+            let read = self.git().object_command(&["read-tree"]).arg(&target.0);
             read.index_file(&index.path()).stdout_text().await?;
-            let write = self.git_command(&["checkout-index", "-z", "--stdin"]);
+            let write = self.git().command(&["checkout-index", "-z", "--stdin"]);
             let write = write.arg(format!("--prefix={}/", scratch.new.display()));
             let write = write
                 .index_file(&index.path())
@@ -197,7 +197,7 @@ impl GitRepository {
         let mut left = Vec::new();
         for folder in [&scratch.new, &scratch.old] {
             for found in list_files_below(folder).map_err(|source| disk_error(folder, source))? {
-                let hash = self.git_command(&["hash-object", "--stdin"]);
+                let hash = self.git().command(&["hash-object", "--stdin"]);
                 // Git applies no filters to the target of a link.
                 let hash = if found.is_link {
                     hash.arg("--no-filters")

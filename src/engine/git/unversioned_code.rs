@@ -171,7 +171,7 @@ impl GitRepository {
             "--ignore-submodules=all",
             "--no-renames",
         ];
-        let output = self.git_command(&args).stdout_bytes().await?;
+        let output = self.git().command(&args).stdout_bytes().await?;
         let (mut files, mut folders) = (Vec::new(), BTreeSet::new());
         for record in split_nul(&output) {
             if let [b'?', b' ', path @ ..] = record {
@@ -188,7 +188,8 @@ impl GitRepository {
             .map(path_from_bytes)
             .collect();
         let index = self
-            .git_object_command(&["ls-files", "-z", "--stage"])
+            .git()
+            .object_command(&["ls-files", "-z", "--stage"])
             .stdout_bytes()
             .await?;
         for entry in split_nul(&index) {

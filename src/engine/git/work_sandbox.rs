@@ -4,11 +4,11 @@
 //! Without a sandbox, a filter that an agent could change does not run: the call is refused, because a file
 //! that is stored without its filter is a different file.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::GitError;
-use super::git_command::{last_output, split_nul};
-use super::repository::GitRepository;
+use super::git_command::{GitProgram, last_output, split_nul};
 use crate::process::{SandboxMount, SandboxSpec};
 
 /// The sandbox of calls that read the work tree.
@@ -20,38 +20,22 @@ pub(super) enum WorkSandbox {
     Unavailable(String),
 }
 
+/// Folders in git's folder that store content besides the objects: nothing in them runs or configures.
+pub(super) const CONTENT_FOLDERS: [&str; 2] = ["lfs", "annex"];
 /// Programs that run what their arguments say.
 const INTERPRETERS: [&str; 18] = [
     "sh", "bash", "dash", "zsh", "ksh", "fish", "env", "xargs", "node", "bun", "deno", "npx",
     "perl", "ruby", "php", "make", "npm", "eval",
 ];
 
-impl GitRepository {
-    /// Returns the same repository; its calls that read the work tree run in this sandbox.
-    #[must_use]
-    pub fn with_sandbox(self, held: SandboxSpec) -> Self {
-        Self {
-            sandbox: WorkSandbox::Available(held),
-            ..self
-        }
-    }
-
-    /// Returns the same repository with the reason why its calls have no sandbox.
-    #[must_use]
-    pub fn without_sandbox(self, why: &str) -> Self {
-        Self {
-            sandbox: WorkSandbox::Unavailable(why.to_owned()),
-            ..self
-        }
-    }
-
+impl GitProgram<'_> {
     /// Returns the sandbox of a call that writes these folders; `None` where none is available and none is
     /// needed.
     pub(super) async fn sandbox_for_command(
-        &self,
+        self,
         writes: &[PathBuf],
     ) -> Result<Option<SandboxSpec>, GitError> {
-        match &self.sandbox {
+        match self.sandbox {
             WorkSandbox::Available(held) => {
                 let mut places = self.content_mounts()?;
                 for folder in writes {
@@ -69,10 +53,46 @@ impl GitRepository {
         }
     }
 
+    /// Returns the mounts in which a sandboxed call may write content: objects, and what filters store beside
+    /// them.
+    pub(super) fn content_mounts(self) -> Result<Vec<(PathBuf, SandboxMount)>, GitError> {
+        let objects = canonical_or_same(&self.common_dir.join("objects"));
+        let info = objects.join("info");
+        // If it were missing, a call could create it with an `alternates` file in it.
+        fs::create_dir_all(&info).map_err(|source| GitError::File {
+            verb: "create",
+            path: info.clone(),
+            source,
+        })?;
+        let mut places = vec![
+            (info, SandboxMount::ReadOnly),
+            (objects, SandboxMount::Writable),
+        ];
+        for name in CONTENT_FOLDERS {
+            let folder = self.common_dir.join(name);
+            if name == "lfs" && !folder.is_dir() && self.uses_lfs() {
+                fs::create_dir(&folder).map_err(|source| GitError::File {
+                    verb: "create",
+                    path: folder.clone(),
+                    source,
+                })?;
+            }
+            if folder.is_dir() {
+                places.push((canonical_or_same(&folder), SandboxMount::Writable));
+            }
+        }
+        Ok(places)
+    }
+
+    fn uses_lfs(self) -> bool {
+        let attributes = fs::read_to_string(self.root.join(".gitattributes"));
+        attributes.is_ok_and(|text| text.contains("filter=lfs"))
+    }
+
     /// Returns an error if a filter could be a program that an agent wrote.
-    pub(super) async fn check_filters(&self, why: &str) -> Result<(), GitError> {
+    pub(super) async fn check_filters(self, why: &str) -> Result<(), GitError> {
         let filters = r"^filter\..*\.(clean|smudge|process)$";
-        let list = self.git_object_command(&["config", "-z", "--get-regexp", filters]);
+        let list = self.object_command(&["config", "-z", "--get-regexp", filters]);
         let list = list.output_without_work_sandbox().await?;
         let output = list
             .stdout
@@ -96,7 +116,7 @@ impl GitRepository {
     }
 
     /// Returns true if the command of a filter is a program of the user's that agents cannot change.
-    fn is_trusted_command(&self, command: &str) -> bool {
+    fn is_trusted_command(self, command: &str) -> bool {
         // Git runs filters through a shell, where any other character could have a special meaning.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-+./%,:@".contains(c);
         if !command.chars().all(is_plain) {
@@ -120,14 +140,18 @@ impl GitRepository {
         };
         let is_outside = |path: &Path| {
             path.canonicalize()
-                .is_ok_and(|path| !path.starts_with(&self.root))
+                .is_ok_and(|path| !path.starts_with(self.root))
         };
         let names_a_file = words.any(|word| {
             let file = self.root.join(word).canonicalize();
-            file.is_ok_and(|file| file.starts_with(&self.root))
+            file.is_ok_and(|file| file.starts_with(self.root))
         });
         found.is_some_and(|path| is_outside(&path)) && !names_a_file
     }
+}
+
+fn canonical_or_same(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Finds a program on PATH; `None` if a relative folder in PATH could make the name mean another program.

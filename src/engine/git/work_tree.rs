@@ -10,6 +10,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::TreeId;
 use super::error::GitError;
+use super::excluded_paths::ExcludedFolders;
 use super::git_command::{path_from_bytes, split_nul};
 use super::index_update::{FileVersion, file_version};
 use super::repository::GitRepository;
@@ -28,7 +29,7 @@ pub(super) struct KeptIndex {
 struct IndexBasis {
     /// The versions of the user's index, the configuration, and git's own lists of ignored files and attributes.
     files: [Option<FileVersion>; 4],
-    excluded_folders: Vec<PathBuf>,
+    excluded_folders: ExcludedFolders,
 }
 
 impl GitRepository {
@@ -49,7 +50,7 @@ impl GitRepository {
     }
 
     fn last_index(&self) -> MutexGuard<'_, Option<KeptIndex>> {
-        let last = self.trees.last_index.lock();
+        let last = self.tree_cache.last_index.lock();
         last.unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,9 +62,11 @@ impl GitRepository {
         if !changed.is_empty() {
             self.update_index(path, &changed).await?;
         }
-        self.remove_excluded_from_index(path).await?;
+        self.excluded_folders
+            .remove_from_index(self.git(), path)
+            .await?;
         // Held: it writes the index, too, and so reads files again, through their filters, whose time says too little.
-        let tree = self.git_command(&["write-tree"]).index_file(path);
+        let tree = self.git().command(&["write-tree"]).index_file(path);
         let tree = TreeId(tree.stdout_text().await?);
         Ok(KeptIndex { index, tree, basis })
     }
@@ -94,7 +97,8 @@ impl GitRepository {
             "--exclude-standard",
         ];
         let output = self
-            .git_command(&args)
+            .git()
+            .command(&args)
             .index_file(index)
             .stdout_bytes()
             .await?;
