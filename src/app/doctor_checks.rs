@@ -51,7 +51,7 @@ pub async fn diagnose_environment(wishes: &StartOptions) -> Result<DoctorReport,
     let children = wishes.children.clone();
     let repository = discover_repository(&cwd, wishes).await;
     let found = repository.as_ref().ok().and_then(Option::as_ref);
-    let root = found.map_or(cwd, |repository| repository.root.clone());
+    let root = found.map_or(cwd, |repository| repository.root().to_path_buf());
     check_path_printable(&root)?;
     let (places, loaded) = load_config(&root, &wishes.choices)?;
     let layout = run_layout(&root, &loaded.config)?;

@@ -427,8 +427,8 @@ fn report_finished(engine: &Engine, teller: &mut RunReporter<'_>, err: &mut dyn 
         return code;
     }
     if state.has_changed_nothing() {
-        let root = engine.repository().map(|repository| &repository.root);
-        let unwritable = root.and_then(|root| unwritable_reason(root));
+        let root = engine.repository().map(|repository| repository.root());
+        let unwritable = root.and_then(unwritable_reason);
         let why = unwritable.map_or(String::new(), |why| format!(": {why}"));
         print_error(
             err,

@@ -300,7 +300,7 @@ pub async fn verify_run(
         .collect();
     let git = git.filter(|_| !commits.is_empty());
     if let Some(git) = git {
-        let notes = git.load_notes(Some(&commits)).await.map_err(git_failed)?;
+        let notes = git.notes().load(Some(&commits)).await.map_err(git_failed)?;
         if let Some(noted) = read_notes(&notes).get(&chain.run) {
             chain.compare_with_notes(noted);
         }

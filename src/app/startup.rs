@@ -221,7 +221,9 @@ pub async fn find_project_root(
     })?;
     let found = GitRepository::discover(&real, git).await;
     match found.map_err(|error| StartError::new(&error, error.hint()))? {
-        RepositoryDiscovery::Found(repository) => Ok((repository.root.clone(), Some(repository))),
+        RepositoryDiscovery::Found(repository) => {
+            Ok((repository.root().to_path_buf(), Some(repository)))
+        }
         RepositoryDiscovery::NotARepository => Ok((real, None)),
         RepositoryDiscovery::NoWorkTree => Err(StartError::new(
             format!(

@@ -179,7 +179,7 @@ async fn git_report(repository: Option<&GitRepository>) -> Value {
     let Some(repository) = repository else {
         return json!({ "ok": true, "note": "no git repository here, commits are off" });
     };
-    match repository.commit_identity().await {
+    match repository.config().commit_identity().await {
         Ok(Ok(identity)) => {
             json!({ "ok": true, "note": format!("commits as {} <{}>", identity.author.name, identity.author.email) })
         }

@@ -18,6 +18,7 @@ mod error;
 mod excluded_paths;
 mod git_command;
 mod git_dir_copy;
+mod git_settings;
 mod git_status;
 mod ignored_files;
 mod index_update;
@@ -40,16 +41,19 @@ mod work_sandbox;
 mod work_tree;
 
 pub use author::{CommitIdentity, GitPerson, MissingIdentity};
-pub use branch::{BranchChoice, GitHead, RunBranch};
+pub use branch::{BranchChoice, GitBranches, GitHead, RunBranch};
 pub use clean_tree::{CleanTreeFolder, MissingContent, MissingContentKind};
 pub use commit::{CommitFailure, CommitFailureKind};
-pub use commit_history::{CommitRecord, CommitTree, ReceiptTrailer, ReceiptTrailers, is_object_id};
-pub use commit_notes::NOTES_REF;
-pub use config_programs::GitConfiguration;
+pub use commit_history::{
+    CommitHistory, CommitRecord, CommitTree, ReceiptTrailer, ReceiptTrailers, is_object_id,
+};
+pub use commit_notes::{GitNotes, NOTES_REF};
+pub use config_programs::{GitConfiguration, RepositoryConfig};
 pub use error::GitError;
+pub use git_settings::GitSettings;
 pub use git_status::{FileStatus, StatusChange};
 pub use installed_packages::{DEPENDENCY_FOLDERS, dependency_folder_of};
-pub use repository::{GitRepository, GitSettings, RepositoryDiscovery};
+pub use repository::{GitRepository, RepositoryDiscovery};
 pub use revert::{RevertContents, RevertSpan};
 pub(super) use submodules::submodule_mounts;
 pub use tree_merge::{PathMergeResult, RemainingChange, TreeMerge};

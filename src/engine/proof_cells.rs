@@ -165,7 +165,7 @@ impl StepProver {
     /// committed.
     async fn tree_before(&self, working: TreeId) -> Result<TreeId, TestRunError> {
         if self.is_committing
-            && let Some(head) = self.cells.git.head_tree().await?
+            && let Some(head) = self.cells.git.branches().head_tree().await?
         {
             return Ok(head);
         }

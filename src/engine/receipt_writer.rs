@@ -125,7 +125,7 @@ impl ReceiptWriter {
             .map_err(|error| format!("{error} (hint: {})", error.hint()))?;
         // Before the first commit they have no place.
         if !lines.is_empty() {
-            let written = git.append_notes(&lines).await;
+            let written = git.notes().append(&lines).await;
             written.map_err(|error| format!("{error} (hint: {})", error.hint()))?;
             *n_noted = n_receipts;
         }

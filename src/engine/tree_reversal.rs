@@ -99,7 +99,10 @@ async fn preview_reversal(
     let mut taken_back = Vec::new();
     if let Some(git) = &commits.git {
         for commit in &reversal.commits {
-            let subject = git.commit_subject(&CommitId(commit.clone())).await;
+            let subject = git
+                .history()
+                .commit_subject(&CommitId(commit.clone()))
+                .await;
             let subject = subject.map_err(|error| git_error_with_hint(&error))?;
             taken_back.push((commit.clone(), agent_activity::clean_line(&subject)));
         }
@@ -169,7 +172,7 @@ async fn reverted_commit_tree(
     let mut spans = Vec::new();
     for commit in &reversal.commits {
         let commit = CommitId(commit.clone());
-        let is_there = git.is_ancestor_of_head(&commit).await;
+        let is_there = git.history().is_ancestor_of_head(&commit).await;
         if !is_there.map_err(|error| git_error_with_hint(&error))? {
             return Err(format!(
                 "commit {} is no longer on this branch because its history changed: undo \
@@ -178,12 +181,14 @@ async fn reverted_commit_tree(
             ));
         }
         spans.push(
-            git.trees_around_commit(&commit)
+            git.history()
+                .trees_around_commit(&commit)
                 .await
                 .map_err(|error| git_error_with_hint(&error))?,
         );
     }
     let head = git
+        .branches()
         .head_tree()
         .await
         .map_err(|error| git_error_with_hint(&error))?;
@@ -220,6 +225,7 @@ async fn check_commit_branch(git: &GitRepository, terms: &CommitTarget) -> Resul
         CommitTarget::Off { .. } => return Ok(()),
     };
     match git
+        .branches()
         .head()
         .await
         .map_err(|error| git_error_with_hint(&error))?

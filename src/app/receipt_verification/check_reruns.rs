@@ -98,7 +98,7 @@ impl CheckReruns<'_> {
         cancel: &CancellationToken,
         tell: &mut dyn FnMut(&CheckRerun),
     ) {
-        let root = &self.repository.root;
+        let root = self.repository.root();
         let support = find_sandbox_support(&ChildSpawner::default(), self.config, root).await;
         for chain in &mut report.chains {
             if cancel.is_cancelled() {
@@ -151,7 +151,7 @@ impl CheckReruns<'_> {
         chain: &ChainReport,
         support: &SandboxSupport,
     ) -> Result<CheckRerunner, String> {
-        let root = &self.repository.root;
+        let root = self.repository.root();
         CheckRerunner::prepare(RerunGround {
             repository: self.repository.clone(),
             root,

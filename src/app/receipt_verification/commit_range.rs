@@ -135,7 +135,10 @@ fn fetch_hint() -> String {
 async fn load_commits(git: &GitRepository, range: &str) -> Result<Vec<CommitRecord>, StartError> {
     let (from, to) = range.split_once("..").unwrap_or((range, ""));
     let sides = [from, to].map(|side| if side.is_empty() { "HEAD" } else { side });
-    let found = git.resolve_commits(&sides.map(str::to_owned)).await;
+    let found = git
+        .history()
+        .resolve_commits(&sides.map(str::to_owned))
+        .await;
     let mut found = found.map_err(git_failed)?.into_iter();
     let mut side = |name: &str| {
         found.next().flatten().ok_or_else(|| StartError {
@@ -147,7 +150,10 @@ async fn load_commits(git: &GitRepository, range: &str) -> Result<Vec<CommitReco
         })
     };
     let (from, to) = (side(sides[0])?, side(sides[1])?);
-    let records = git.list_commits(&[to.commit], Some(&from.commit)).await;
+    let records = git
+        .history()
+        .list_commits(&[to.commit], Some(&from.commit))
+        .await;
     let records = records.map_err(git_failed)?;
     if records.is_empty() {
         return Err(StartError::new(format!("no commits in {range}"), ""));
@@ -161,7 +167,7 @@ async fn load_chains(
     git: &GitRepository,
     unreadable: &mut Vec<String>,
 ) -> Result<Vec<StoredChain>, StartError> {
-    let notes = git.load_notes(None).await.map_err(git_failed)?;
+    let notes = git.notes().load(None).await.map_err(git_failed)?;
     let mut noted = read_notes(&notes);
     let mut chains = load_stored_chains(layout, unreadable)?;
     for chain in &mut chains {

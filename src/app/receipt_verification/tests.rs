@@ -127,7 +127,8 @@ impl RunFixture {
     /// Writes the receipts into notes, as a run does after a step.
     async fn write_notes(&self) {
         let git = self.repository(None).await;
-        git.append_notes(&note_lines(self.log.links(), 0))
+        git.notes()
+            .append(&note_lines(self.log.links(), 0))
             .await
             .unwrap();
     }

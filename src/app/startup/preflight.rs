@@ -152,7 +152,7 @@ pub(super) async fn prepare_git(
     let (repository, commits_off) =
         snapshot_repository(repository, root, places, settings, commits).await?;
     let signing = match &repository {
-        Some(repository) if repository.signs_commits().await => CommitSigningMode::On,
+        Some(repository) if repository.config().signs_commits().await => CommitSigningMode::On,
         Some(_) | None => CommitSigningMode::Off,
     };
     Ok(RunGitSetup {
@@ -213,6 +213,7 @@ async fn snapshot_repository(
 
 async fn check_git_identity(repository: &GitRepository) -> Result<(), StartError> {
     let identity = repository
+        .config()
         .commit_identity()
         .await
         .map_err(|error| StartError::new(&error, error.hint()))?;

@@ -31,7 +31,6 @@ use crate::domain::question::QuestionKind;
 use crate::domain::reversal_plan::ReversalPreview;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
-use crate::engine::git::GitRepository;
 use crate::engine::{Engine, EngineInput};
 use crate::store::{StoreError, WorkdirLayout, utc_time};
 use crate::tui::{Action, Screen, ScreenSettings};
@@ -356,7 +355,7 @@ impl RunSession {
     pub fn refresh_branch(&mut self) {
         let project = self.project.as_ref();
         let repository = project.and_then(|project| project.project.repository.as_ref());
-        let branch = repository.and_then(GitRepository::branch_from_head_file);
+        let branch = repository.and_then(|git| git.branches().branch_from_head_file());
         if branch.is_some() && self.settings.branch != branch {
             self.on_branch(branch);
         }

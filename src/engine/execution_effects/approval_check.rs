@@ -248,11 +248,14 @@ impl StepRuleFiles {
 /// Returns the bound base as long as HEAD contains it, otherwise the commit that is checked out.
 async fn current_base(git: &GitRepository, base: Option<&str>) -> Result<Option<String>, GitError> {
     if let Some(base) = base
-        && git.contains_commit(&CommitId(base.to_owned())).await?
+        && git
+            .history()
+            .contains_commit(&CommitId(base.to_owned()))
+            .await?
     {
         return Ok(Some(base.to_owned()));
     }
-    let head = git.head().await?;
+    let head = git.branches().head().await?;
     Ok(head.commit().map(|head| head.0.clone()))
 }
 

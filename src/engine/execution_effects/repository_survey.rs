@@ -163,8 +163,8 @@ impl RepositorySurveyor {
     }
 
     async fn commit_target(&self, git: &GitRepository) -> Result<CommitTarget, GitError> {
-        let head = git.head().await?;
-        let default = git.default_branch().await?;
+        let head = git.branches().head().await?;
+        let default = git.branches().default_branch().await?;
         let from = head.branch_name().map(str::to_owned);
         let stays = match (head, self.branch_choice) {
             (GitHead::Branch { name, commit: None }, _)
@@ -177,7 +177,7 @@ impl RepositorySurveyor {
         Ok(match stays {
             Some(branch) => CommitTarget::Current { branch },
             None => CommitTarget::New {
-                branch: git.free_branch_name(&self.slug).await?,
+                branch: git.branches().free_branch_name(&self.slug).await?,
                 from,
             },
         })
@@ -214,10 +214,14 @@ impl RepositorySurveyor {
                 terms: now,
             });
         };
-        let head = git.head().await?;
+        let head = git.branches().head().await?;
         let base = head.commit().map(|commit| commit.0.clone());
         let from = head.branch_name().map(str::to_owned);
-        let commits = match git.enter_branch(self.branch_choice, &self.slug).await? {
+        let commits = match git
+            .branches()
+            .enter_branch(self.branch_choice, &self.slug)
+            .await?
+        {
             RunBranch::Stayed(branch) => CommitTarget::Current { branch },
             RunBranch::Created(branch) => CommitTarget::New { branch, from },
         };

@@ -46,7 +46,7 @@ pub(in crate::engine) fn commit_step(
         .then(|| run.receipts.clone());
     run.spawn_events_task(async move {
         if let Some(receipts) = receipts
-            && let Ok(earlier) = git.commits_since(base.as_ref()).await
+            && let Ok(earlier) = git.history().commits_since(base.as_ref()).await
         {
             // The last one may be the step's own, which a kill left unrecorded.
             let is_own = earlier
@@ -198,7 +198,7 @@ async fn commit_step_paths(
         },
     };
     let (size, later_changes) = tokio::join!(
-        git.commit_size(&commit),
+        git.history().commit_size(&commit),
         describe_later_changes(git, tested, &paths)
     );
     Ok(StepCommit {
@@ -215,6 +215,7 @@ async fn commit_step_paths(
 /// Another branch is checked out, or git fails; as text.
 async fn check_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), String> {
     let head = git
+        .branches()
         .head()
         .await
         .map_err(|error| git_error_with_hint(&error))?;
@@ -307,7 +308,7 @@ impl LeftoverCommit {
     /// The commit was not reverted; says why.
     pub(super) async fn revert(&self) -> Result<Option<String>, String> {
         let git = &self.git;
-        let commits = git.commits_since(self.base.as_ref()).await;
+        let commits = git.history().commits_since(self.base.as_ref()).await;
         let commits = commits.map_err(|error| git_error_with_hint(&error))?;
         let prefix = format!("[Step {}] ", self.step);
         let Some((commit, subject)) = commits.last() else {
@@ -320,7 +321,7 @@ impl LeftoverCommit {
             return Ok(None);
         };
         check_branch(git, &self.terms).await?;
-        let trees = git.trees_around_commit(commit).await;
+        let trees = git.history().trees_around_commit(commit).await;
         let before = trees.map_err(|error| git_error_with_hint(&error))?.from;
         let message = format!("[Undo step {}] {title}\n\nThe step is redone.\n", self.step);
         match git.commit_whole_tree(&before, &message).await {
@@ -341,7 +342,7 @@ pub(super) async fn find_existing_commit(
     base: Option<&CommitId>,
     message: &str,
 ) -> Option<String> {
-    let commits = git.commits_since(base).await.ok()?;
+    let commits = git.history().commits_since(base).await.ok()?;
     let (commit, subject) = commits.last()?;
     (Some(subject.as_str()) == message.lines().next()).then(|| commit.0.clone())
 }

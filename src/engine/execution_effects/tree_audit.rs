@@ -124,7 +124,7 @@ pub(super) async fn find_entry_points(
     now: &TreeId,
     initial_code: Option<&UnversionedCode>,
 ) -> Result<Vec<EntryPoint>, GitError> {
-    let configuration = &git.read_configuration().await?;
+    let configuration = &git.config().read().await?;
     let mut found = sensitive_changes_between(git, configuration, command, before, now).await?;
     if let Some(initial_code) = initial_code {
         // If a change also appears in the tree it is reported once, with its content there.

@@ -2,8 +2,9 @@
 //!
 //! Never invents a name.
 
+use super::config_programs::RepositoryConfig;
 use super::error::GitError;
-use super::repository::GitRepository;
+use super::git_command::last_output;
 
 /// The identities that git writes into a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,21 +34,17 @@ impl MissingIdentity {
     }
 }
 
-impl GitRepository {
+impl RepositoryConfig<'_> {
     /// Returns the identity that a commit here would have.
     ///
     /// # Errors
     /// Git fails for another reason than a missing identity; that one is the inner result.
     pub async fn commit_identity(
-        &self,
+        self,
     ) -> Result<Result<CommitIdentity, MissingIdentity>, GitError> {
         let mut people = Vec::new();
         for variable in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
-            let finished = self
-                .git()
-                .object_command(&["var", variable])
-                .output()
-                .await?;
+            let finished = self.git.object_command(&["var", variable]).output().await?;
             match (
                 finished.is_success(),
                 parse_person(&finished.stdout.to_text()),
@@ -55,7 +52,7 @@ impl GitRepository {
                 (true, Some(person)) => people.push(person),
                 _ => {
                     return Ok(Err(MissingIdentity {
-                        output: super::git_command::last_output(&finished),
+                        output: last_output(&finished),
                     }));
                 }
             }

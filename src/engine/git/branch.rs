@@ -7,7 +7,7 @@ use std::fs;
 use serde::{Deserialize, Serialize};
 
 use super::error::GitError;
-use super::repository::GitRepository;
+use super::git_command::GitProgram;
 use super::{CommitId, TreeId};
 
 /// Files in git's folder that show an operation in progress. Such an operation must finish before the branch
@@ -94,12 +94,18 @@ impl CommitId {
 /// The most bytes of a branch's file that is read here: an id of 40 digits, and a line end.
 const MAX_BRANCH_FILE_BYTES: u64 = 41;
 
-impl GitRepository {
+/// The branches of a repository, and HEAD.
+#[derive(Debug, Clone, Copy)]
+pub struct GitBranches<'a> {
+    pub(super) git: &'a GitProgram,
+}
+
+impl GitBranches<'_> {
     /// Reads where HEAD is.
     ///
     /// # Errors
     /// Git fails.
-    pub async fn head(&self) -> Result<GitHead, GitError> {
+    pub async fn head(self) -> Result<GitHead, GitError> {
         let name = self.current_branch().await?;
         let in_file = name
             .as_deref()
@@ -107,7 +113,7 @@ impl GitRepository {
         let commit = match in_file {
             Some(commit) => Some(commit),
             None => self
-                .git()
+                .git
                 .object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
                 .stdout_text_if_success()
                 .await?
@@ -130,11 +136,11 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails.
-    pub async fn current_branch(&self) -> Result<Option<String>, GitError> {
+    pub async fn current_branch(self) -> Result<Option<String>, GitError> {
         if let Some(name) = self.branch_from_head_file() {
             return Ok(Some(name));
         }
-        self.git()
+        self.git
             .object_command(&["symbolic-ref", "--quiet", "--short", "HEAD"])
             .stdout_text_if_success()
             .await
@@ -142,8 +148,8 @@ impl GitRepository {
 
     /// Reads the branch from the HEAD file, which git also reads first, without the cost of starting a
     /// program; `None` where the file contains anything else.
-    pub fn branch_from_head_file(&self) -> Option<String> {
-        let head = fs::read_to_string(self.git_dir.join("HEAD")).ok()?;
+    pub fn branch_from_head_file(self) -> Option<String> {
+        let head = fs::read_to_string(self.git.git_dir.join("HEAD")).ok()?;
         let name = head.strip_prefix("ref: refs/heads/")?.strip_suffix('\n')?;
         // With the reftable format, the HEAD file names an invalid branch.
         let is_name =
@@ -154,7 +160,7 @@ impl GitRepository {
     /// Reads the commit of a branch from its file, which git also reads first; `None` where git has to say it: the branch is
     /// packed or symbolic, it has no commit yet, or its name or its file is not what git itself writes. That the commit exists is
     /// not checked.
-    fn commit_from_branch_file(&self, name: &str) -> Option<CommitId> {
+    fn commit_from_branch_file(self, name: &str) -> Option<CommitId> {
         let is_plain_char = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let is_plain = |part: &str| {
             part.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -163,7 +169,7 @@ impl GitRepository {
                 && !part.ends_with(".lock")
                 && !part.ends_with('.')
         };
-        let path = self.common_dir.join("refs/heads").join(name);
+        let path = self.git.common_dir.join("refs/heads").join(name);
         let is_file = |found: fs::Metadata| found.is_file() && found.len() <= MAX_BRANCH_FILE_BYTES;
         if !name.split('/').all(is_plain) || !fs::symlink_metadata(&path).is_ok_and(is_file) {
             return None;
@@ -176,9 +182,9 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails.
-    pub async fn head_tree(&self) -> Result<Option<TreeId>, GitError> {
+    pub async fn head_tree(self) -> Result<Option<TreeId>, GitError> {
         Ok(self
-            .git()
+            .git
             .object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"])
             .stdout_text_if_success()
             .await?
@@ -190,9 +196,9 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails.
-    pub async fn default_branch(&self) -> Result<Option<String>, GitError> {
+    pub async fn default_branch(self) -> Result<Option<String>, GitError> {
         let origin = self
-            .git()
+            .git
             .object_command(&[
                 "symbolic-ref",
                 "--quiet",
@@ -208,7 +214,7 @@ impl GitRepository {
             return Ok(Some(name.to_owned()));
         }
         let configured = self
-            .git()
+            .git
             .object_command(&["config", "--get", "init.defaultBranch"])
             .stdout_text_if_success()
             .await?;
@@ -224,9 +230,9 @@ impl GitRepository {
         Ok(None)
     }
 
-    async fn has_branch(&self, name: &str) -> Result<bool, GitError> {
+    async fn has_branch(self, name: &str) -> Result<bool, GitError> {
         let call = self
-            .git()
+            .git
             .object_command(&["show-ref", "--verify", "--quiet"])
             .arg(format!("refs/heads/{name}"));
         Ok(call.output().await?.is_success())
@@ -239,7 +245,7 @@ impl GitRepository {
     /// # Errors
     /// Git fails or refuses to switch.
     pub async fn enter_branch(
-        &self,
+        self,
         choice: BranchChoice,
         slug: &str,
     ) -> Result<RunBranch, GitError> {
@@ -270,7 +276,7 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails.
-    pub async fn free_branch_name(&self, slug: &str) -> Result<String, GitError> {
+    pub async fn free_branch_name(self, slug: &str) -> Result<String, GitError> {
         // A branch called `agent-collab` rules out branches below that name.
         let parting = if self.has_branch("agent-collab").await? {
             '-'
@@ -279,7 +285,7 @@ impl GitRepository {
         };
         let base = format!("agent-collab{parting}{}", to_ref_component(slug));
         let taken = self
-            .git()
+            .git
             .object_command(&[
                 "for-each-ref",
                 "--format=%(refname:lstrip=2)",
@@ -310,8 +316,10 @@ impl GitRepository {
     ///
     /// # Errors
     /// The name is taken, or git refuses because a merge is in progress.
-    pub async fn create_and_switch_branch(&self, name: &str) -> Result<(), GitError> {
-        let under_way = OPERATION_MARKERS.iter().map(|name| self.git_dir.join(name));
+    pub async fn create_and_switch_branch(self, name: &str) -> Result<(), GitError> {
+        let under_way = OPERATION_MARKERS
+            .iter()
+            .map(|name| self.git.git_dir.join(name));
         if let Some(found) = under_way.into_iter().find(|path| path.exists()) {
             return Err(GitError::Failed {
                 command: format!("switch --create {name}"),
@@ -332,7 +340,7 @@ impl GitRepository {
             });
         };
         let create = self
-            .git()
+            .git
             .object_command(&["update-ref", "-m", "branch: Created from HEAD"]);
         let create = create
             .arg(&reference)
@@ -341,7 +349,7 @@ impl GitRepository {
         create.stdout_text().await?;
         let from = from.unwrap_or_else(|| commit.0.clone());
         let moved = format!("checkout: moving from {from} to {name}");
-        let switch = self.git().object_command(&["symbolic-ref", "-m"]);
+        let switch = self.git.object_command(&["symbolic-ref", "-m"]);
         switch
             .arg(moved)
             .arg("HEAD")
@@ -349,47 +357,6 @@ impl GitRepository {
             .stdout_text()
             .await
             .map(drop)
-    }
-
-    /// Returns whether a commit is HEAD or in its history; false where it does not exist.
-    ///
-    /// # Errors
-    /// Git fails.
-    pub async fn contains_commit(&self, commit: &CommitId) -> Result<bool, GitError> {
-        let outside = self
-            .git()
-            .object_command(&["rev-list", "--max-count=1"])
-            .arg(format!("{}^{{commit}}", commit.0))
-            .arg("^HEAD")
-            .stdout_text_if_success()
-            .await?;
-        Ok(outside.is_some_and(|outside| outside.is_empty()))
-    }
-
-    /// Lists the commits after `base` (`None`: all), oldest first, with their subjects.
-    ///
-    /// # Errors
-    /// Git fails.
-    pub async fn commits_since(
-        &self,
-        base: Option<&CommitId>,
-    ) -> Result<Vec<(CommitId, String)>, GitError> {
-        if self.head().await?.commit().is_none() {
-            return Ok(Vec::new());
-        }
-        let range = base.map_or("HEAD".to_owned(), |base| format!("{}..HEAD", base.0));
-        let output = self
-            .git()
-            .object_command(&["log", "-z", "--reverse", "--format=%H %s"])
-            .arg(range)
-            .stdout_bytes()
-            .await?;
-        let commits = super::git_command::split_nul(&output).filter_map(|line| {
-            let line = String::from_utf8_lossy(line);
-            let (id, subject) = line.split_once(' ')?;
-            Some((CommitId(id.to_owned()), subject.to_owned()))
-        });
-        Ok(commits.collect())
     }
 }
 

@@ -135,7 +135,7 @@ impl GitRepository {
         folder: &'a CleanTreeFolder,
         args: &[&str],
     ) -> GitCommand<'a> {
-        Self::in_clean_tree(self.git().command(args), &self.git_dir, folder)
+        Self::in_clean_tree(self.git.command(args), &self.git.git_dir, folder)
     }
 
     /// Builds a call whose work tree is the folder and that reads the content of no file in it, so that it runs no
@@ -145,7 +145,7 @@ impl GitRepository {
         folder: &'a CleanTreeFolder,
         args: &[&str],
     ) -> GitCommand<'a> {
-        Self::in_clean_tree(self.git().object_command(args), &self.git_dir, folder)
+        Self::in_clean_tree(self.git.object_command(args), &self.git.git_dir, folder)
     }
 
     fn in_clean_tree<'a>(

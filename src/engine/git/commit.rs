@@ -113,10 +113,10 @@ impl GitRepository {
             }
             wanted.insert(path);
         }
-        let base = match self.head_tree().await? {
+        let base = match self.branches().head_tree().await? {
             Some(base) => base,
             // Before the first commit the base is the empty tree.
-            None => TreeId(self.git().object_command(&["mktree"]).stdout_text().await?),
+            None => TreeId(self.git.object_command(&["mktree"]).stdout_text().await?),
         };
         let changes = self.changes_between(&base, tested).await?;
         let contents: BTreeMap<PathBuf, Option<String>> = changes
@@ -144,7 +144,7 @@ impl GitRepository {
             Some(held) => self.commit_in_sandbox(index, message, held).await?,
             None => {
                 self.run_commit(index, message, None).await?;
-                let head = self.git().object_command(&["rev-parse", "HEAD"]);
+                let head = self.git.object_command(&["rev-parse", "HEAD"]);
                 CommitId(head.stdout_text().await?)
             }
         };
@@ -154,10 +154,10 @@ impl GitRepository {
 
     pub(super) fn check_no_operation_in_progress(&self) -> Result<(), CommitFailure> {
         for name in ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
-            if self.git_dir.join(name).exists() {
+            if self.git.git_dir.join(name).exists() {
                 let output = format!(
                     "{} exists: finish or abort the git operation in progress first",
-                    self.git_dir.join(name).display()
+                    self.git.git_dir.join(name).display()
                 );
                 return Err(CommitFailure::new(
                     CommitFailureKind::OperationInProgress(name),
@@ -165,7 +165,7 @@ impl GitRepository {
                 ));
             }
         }
-        let lock = self.git_dir.join("index.lock");
+        let lock = self.git.git_dir.join("index.lock");
         if lock.exists() {
             let output = format!(
                 "{} exists: another git command is running here, or one crashed",
@@ -183,7 +183,7 @@ impl GitRepository {
         message: &str,
         held: SandboxSpec,
     ) -> Result<CommitId, CommitFailure> {
-        let head = self.head().await?;
+        let head = self.branches().head().await?;
         let mut places = self.copy_git_dir(index)?;
         places.push((index.folder(), SandboxMount::Writable));
         let held = held.with_mounts(places);
@@ -193,12 +193,12 @@ impl GitRepository {
             None => {
                 // A hook may have planted something in the copy, so git reads it in the sandbox, too.
                 let made = self
-                    .git()
+                    .git
                     .object_command(&["rev-parse", "--verify", "HEAD^{commit}"]);
                 CommitId(made.sandbox(Some(held)).stdout_text().await?)
             }
         };
-        let about = self.git().object_command(&["log", "-1", "--format=%P%n%s"]);
+        let about = self.git.object_command(&["log", "-1", "--format=%P%n%s"]);
         let about = about.arg(&made.0).stdout_text().await?;
         let (parents, subject) = about.split_once('\n').unwrap_or((&about, ""));
         // A hook may have moved HEAD: accept only a direct successor of the last commit.
@@ -222,7 +222,7 @@ impl GitRepository {
             Some(_) => "",
             None => " (initial)",
         };
-        let call = self.git().object_command(&["update-ref", "-m"]);
+        let call = self.git.object_command(&["update-ref", "-m"]);
         let call = call.arg(format!("commit{initial}: {subject}"));
         let call = match head {
             GitHead::Branch { name, .. } => call.arg(format!("refs/heads/{name}")),
@@ -240,19 +240,19 @@ impl GitRepository {
         message: &str,
         held: Option<SandboxSpec>,
     ) -> Result<(), CommitFailure> {
-        if let (None, WorkSandbox::Unavailable(why)) = (&held, &self.sandbox) {
-            self.git().check_filters(why).await?;
+        if let (None, WorkSandbox::Unavailable(why)) = (&held, &self.git.sandbox) {
+            self.git.check_filters(why).await?;
         }
         let trace = index.sibling_path("trace");
         let finished = self
-            .git()
+            .git
             .object_command(&["commit", "--quiet", "--cleanup=whitespace", "--file=-"])
             .index_file(&index.path())
             .env("GIT_TRACE2_EVENT", trace.display().to_string())
             .stdin(StdinSource::Bytes(message.as_bytes().to_vec()))
             .hooks(HookPolicy::Run)
             .sandbox(held)
-            .timeout(self.settings.commit_timeout)
+            .timeout(self.git.settings.commit_timeout)
             .output()
             .await?;
         if finished.is_success() {

@@ -1,10 +1,14 @@
-//! Reads many commits at once, to compare them with receipts: their trees, parents and trailers.
+//! Reads commits: their trees, parents and trailers, and which ones HEAD has.
 //!
-//! Reads the objects as they are: what a replace reference, a graft or a commit-graph says in their place does not count.
+//! What is compared with receipts is read as it is: what a replace reference, a graft or a commit-graph says in its place does
+//! not count.
 
+use std::collections::BTreeSet;
+
+use super::branch::GitBranches;
 use super::error::GitError;
-use super::git_command::split_nul;
-use super::repository::GitRepository;
+use super::git_command::{GitProgram, split_nul};
+use super::revert::RevertSpan;
 use super::{CommitId, TreeId};
 use crate::domain::plan_execution::CommitSize;
 use crate::process::StdinSource;
@@ -59,13 +63,20 @@ pub struct ReceiptTrailers {
     pub plans: Vec<String>,
 }
 
-impl GitRepository {
+/// The commits that a repository has.
+#[derive(Debug, Clone, Copy)]
+pub struct CommitHistory<'a> {
+    pub(super) git: &'a GitProgram,
+    pub(super) branches: GitBranches<'a>,
+}
+
+impl CommitHistory<'_> {
     /// Finds the commits that some revisions name, in order; `None` for what is no commit here.
     ///
     /// # Errors
     /// Git fails.
     pub async fn resolve_commits(
-        &self,
+        self,
         revisions: &[String],
     ) -> Result<Vec<Option<CommitTree>>, GitError> {
         let is_plain = |revision: &&String| !revision.contains(['\n', '\0']);
@@ -74,7 +85,7 @@ impl GitRepository {
             lines.push_str(&format!("{revision}^{{commit}}\n{revision}^{{tree}}\n"));
         }
         let output = self
-            .git()
+            .git
             .plain_object_command(&["cat-file", "--batch-check=%(objecttype) %(objectname)"])
             .stdin(StdinSource::Bytes(lines.into_bytes()))
             .stdout_text()
@@ -102,7 +113,7 @@ impl GitRepository {
     /// # Errors
     /// Git fails, or does not know one of them.
     pub async fn list_commits(
-        &self,
+        self,
         tips: &[CommitId],
         base: Option<&CommitId>,
     ) -> Result<Vec<CommitRecord>, GitError> {
@@ -117,7 +128,7 @@ impl GitRepository {
         ];
         let trailers = trailers.map(trailer).concat();
         let mut call = self
-            .git()
+            .git
             .plain_object_command(&["log", "-z", "--topo-order", "--reverse"])
             .config("trailer.separators=:")
             .arg(format!("--format=%H%x1f%T%x1f%P{trailers}%x1f%s"));
@@ -141,7 +152,7 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails, or its output is not understood.
-    pub async fn commit_size(&self, commit: &CommitId) -> Result<CommitSize, GitError> {
+    pub async fn commit_size(self, commit: &CommitId) -> Result<CommitSize, GitError> {
         let args = [
             "diff-tree",
             "--numstat",
@@ -151,7 +162,7 @@ impl GitRepository {
             "-r",
         ];
         let output = self
-            .git()
+            .git
             .plain_object_command(&args)
             .arg("--no-ext-diff")
             .arg("--no-renames")
@@ -162,6 +173,98 @@ impl GitRepository {
             command: "diff-tree".to_owned(),
             what: "a line lacks its numbers".to_owned(),
         })
+    }
+
+    /// Returns whether a commit is HEAD or in its history; false where it does not exist.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn contains_commit(self, commit: &CommitId) -> Result<bool, GitError> {
+        let outside = self
+            .git
+            .object_command(&["rev-list", "--max-count=1"])
+            .arg(format!("{}^{{commit}}", commit.0))
+            .arg("^HEAD")
+            .stdout_text_if_success()
+            .await?;
+        Ok(outside.is_some_and(|outside| outside.is_empty()))
+    }
+
+    /// Lists the commits after `base` (`None`: all), oldest first, with their subjects.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn commits_since(
+        self,
+        base: Option<&CommitId>,
+    ) -> Result<Vec<(CommitId, String)>, GitError> {
+        if self.branches.head().await?.commit().is_none() {
+            return Ok(Vec::new());
+        }
+        let range = base.map_or("HEAD".to_owned(), |base| format!("{}..HEAD", base.0));
+        let output = self
+            .git
+            .object_command(&["log", "-z", "--reverse", "--format=%H %s"])
+            .arg(range)
+            .stdout_bytes()
+            .await?;
+        let commits = split_nul(&output).filter_map(|line| {
+            let line = String::from_utf8_lossy(line);
+            let (id, subject) = line.split_once(' ')?;
+            Some((CommitId(id.to_owned()), subject.to_owned()))
+        });
+        Ok(commits.collect())
+    }
+
+    /// Returns the trees before and after a commit; the first commit starts from the empty tree.
+    ///
+    /// # Errors
+    /// Git fails, or does not know the commit.
+    pub async fn trees_around_commit(self, commit: &CommitId) -> Result<RevertSpan, GitError> {
+        let to = self.git.object_command(&["rev-parse", "--verify"]);
+        let to = to
+            .arg(format!("{}^{{tree}}", commit.0))
+            .stdout_text()
+            .await?;
+        let from = self
+            .git
+            .object_command(&["rev-parse", "--verify", "--quiet"])
+            .arg(format!("{}^1^{{tree}}", commit.0))
+            .stdout_text_if_success()
+            .await?;
+        let from = match from {
+            Some(from) => from,
+            None => self.git.object_command(&["mktree"]).stdout_text().await?,
+        };
+        Ok(RevertSpan {
+            unchanged_paths: BTreeSet::new(),
+            from: TreeId(from),
+            to: TreeId(to),
+        })
+    }
+
+    /// Returns true if a commit is an ancestor of HEAD.
+    ///
+    /// # Errors
+    /// Git cannot be run.
+    pub async fn is_ancestor_of_head(self, commit: &CommitId) -> Result<bool, GitError> {
+        let call = self
+            .git
+            .object_command(&["merge-base", "--is-ancestor"])
+            .arg(&commit.0);
+        Ok(call.arg("HEAD").output().await?.is_success())
+    }
+
+    /// Returns the first line of a commit message.
+    ///
+    /// # Errors
+    /// Git fails, or does not know the commit.
+    pub async fn commit_subject(self, commit: &CommitId) -> Result<String, GitError> {
+        let call = self
+            .git
+            .object_command(&["log", "-1", "--format=%s"])
+            .arg(&commit.0);
+        call.stdout_text().await
     }
 }
 

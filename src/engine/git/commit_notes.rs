@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use super::commit_history::CommitHistory;
+use super::config_programs::RepositoryConfig;
 use super::error::GitError;
-use super::git_command::split_nul;
-use super::repository::GitRepository;
+use super::git_command::{GitProgram, split_nul};
 use super::{CommitId, is_object_id};
 use crate::domain::receipt_chain::{CommitNote, NoteLines};
 use crate::process::StdinSource;
@@ -18,16 +19,21 @@ pub const NOTES_REF: &str = "refs/notes/agent-collab";
 /// How often notes are written again that another process changed in between.
 const MAX_TRIES: u32 = 3;
 
-impl GitRepository {
+/// The notes of commits under [`NOTES_REF`].
+#[derive(Debug, Clone, Copy)]
+pub struct GitNotes<'a> {
+    pub(super) git: &'a GitProgram,
+    pub(super) history: CommitHistory<'a>,
+    pub(super) config: RepositoryConfig<'a>,
+}
+
+impl GitNotes<'_> {
     /// Loads the notes of some commits, or of all that have one, in the order of their ids. The commits need not be
     /// here.
     ///
     /// # Errors
     /// Git fails, or the notes cannot be read.
-    pub async fn load_notes(
-        &self,
-        only: Option<&BTreeSet<String>>,
-    ) -> Result<Vec<CommitNote>, GitError> {
+    pub async fn load(self, only: Option<&BTreeSet<String>>) -> Result<Vec<CommitNote>, GitError> {
         match self.notes_tip().await? {
             Some(tip) => self.load_notes_at(&tip, only).await,
             None => Ok(Vec::new()),
@@ -38,7 +44,7 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails, has no identity for commits, or a commit is not here. Nothing was written then.
-    pub async fn append_notes(&self, lines: &NoteLines) -> Result<(), GitError> {
+    pub async fn append(self, lines: &NoteLines) -> Result<(), GitError> {
         let commits: BTreeSet<String> = lines.keys().cloned().collect();
         let mut n_tries = 1;
         loop {
@@ -60,9 +66,9 @@ impl GitRepository {
     }
 
     /// Checks that the commits of notes are here: `git fast-import` ends with a crash report in git's folder if one is not.
-    async fn check_commits_exist(&self, notes: &[CommitNote]) -> Result<(), GitError> {
+    async fn check_commits_exist(self, notes: &[CommitNote]) -> Result<(), GitError> {
         let ids: Vec<String> = notes.iter().map(|note| note.commit.clone()).collect();
-        let found = self.resolve_commits(&ids).await?;
+        let found = self.history.resolve_commits(&ids).await?;
         let missing = ids.iter().zip(found).find(|(_, found)| found.is_none());
         missing.map_or(Ok(()), |(id, _)| {
             Err(GitError::Failed {
@@ -72,10 +78,10 @@ impl GitRepository {
         })
     }
 
-    async fn notes_tip(&self) -> Result<Option<CommitId>, GitError> {
+    async fn notes_tip(self) -> Result<Option<CommitId>, GitError> {
         let format = "--format=%(objecttype) %(objectname) %(refname)";
         let found = self
-            .git()
+            .git
             .object_command(&["for-each-ref", format, NOTES_REF]);
         let found = found.stdout_text().await?;
         // Git also lists what lies below the name.
@@ -87,12 +93,12 @@ impl GitRepository {
     }
 
     async fn load_notes_at(
-        &self,
+        self,
         tip: &CommitId,
         only: Option<&BTreeSet<String>>,
     ) -> Result<Vec<CommitNote>, GitError> {
         let list = self
-            .git()
+            .git
             .plain_object_command(&["ls-tree", "-r", "-z", "--full-tree"]);
         let list = list.arg(&tip.0).stdout_bytes().await?;
         let is_wanted = |commit: &String| only.is_none_or(|only| only.contains(commit));
@@ -105,7 +111,7 @@ impl GitRepository {
         }
         let ids: Vec<&str> = entries.iter().map(|(_, id)| id.as_str()).collect();
         let output = self
-            .git()
+            .git
             .plain_object_command(&["cat-file", "--batch"])
             .stdin(StdinSource::Bytes((ids.join("\n") + "\n").into_bytes()))
             .stdout_bytes()
@@ -124,11 +130,11 @@ impl GitRepository {
 
     /// Commits notes on top of this tip.
     async fn import_notes(
-        &self,
+        self,
         tip: Option<&CommitId>,
         notes: &[CommitNote],
     ) -> Result<(), GitError> {
-        let identity = self.commit_identity().await?;
+        let identity = self.config.commit_identity().await?;
         let person = identity.map_err(|missing| GitError::Failed {
             command: "var GIT_COMMITTER_IDENT".to_owned(),
             output: missing.output,
@@ -148,7 +154,7 @@ impl GitRepository {
             add_data(&mut stream, &note.text);
         }
         stream.extend_from_slice(b"done\n");
-        self.git()
+        self.git
             .object_command(&["fast-import", "--quiet", "--done", "--date-format=now"])
             .stdin(StdinSource::Bytes(stream))
             .stdout_text()

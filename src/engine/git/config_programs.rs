@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::GitError;
-use super::git_command::{HookPolicy, path_from_bytes, split_nul};
-use super::repository::GitRepository;
+use super::git_command::{GitProgram, HookPolicy, path_from_bytes, split_nul};
 
 /// Prefixes of the keys whose values git, or a tool that calls it, runs.
 const PROGRAM_KEYS: [&str; 17] = [
@@ -43,14 +42,20 @@ pub struct GitConfiguration {
     pub(super) hooks: Option<PathBuf>,
 }
 
-impl GitRepository {
+/// Git's configuration, as it holds for a repository.
+#[derive(Debug, Clone, Copy)]
+pub struct RepositoryConfig<'a> {
+    pub(super) git: &'a GitProgram,
+}
+
+impl RepositoryConfig<'_> {
     /// Reads which files git takes its configuration from, and which programs and hooks they name.
     ///
     /// # Errors
     /// Git fails.
-    pub async fn read_configuration(&self) -> Result<GitConfiguration, GitError> {
+    pub async fn read(self) -> Result<GitConfiguration, GitError> {
         let list = self
-            .git()
+            .git
             .object_command(&["config", "--list", "--show-origin", "-z"]);
         let output = list.hooks(HookPolicy::Run).stdout_bytes().await?;
         let mut found = GitConfiguration::default();
@@ -58,7 +63,9 @@ impl GitRepository {
         let mut parts = split_nul(&output);
         while let (Some(origin), Some(entry)) = (parts.next(), parts.next()) {
             if let Some(file) = origin.strip_prefix(b"file:") {
-                found.files.insert(self.root.join(path_from_bytes(file)));
+                found
+                    .files
+                    .insert(self.git.root.join(path_from_bytes(file)));
             }
             let entry = String::from_utf8_lossy(entry);
             let (key, command) = entry.split_once('\n').unwrap_or((&entry, ""));
@@ -73,7 +80,7 @@ impl GitRepository {
         found.hooks = match hooks {
             // Only git knows the folders that these stand for.
             Some(named) if named.starts_with(['~', '%']) => self.configured_hooks_path().await?,
-            named => named.map(|named| self.root.join(named)),
+            named => named.map(|named| self.git.root.join(named)),
         };
         found.programs.sort();
         found.programs.dedup();
@@ -81,11 +88,11 @@ impl GitRepository {
     }
 
     /// Resolves a word below the root: as it is written, and with its links followed.
-    fn paths_meant_by(&self, word: &str) -> Vec<PathBuf> {
-        let path = self.root.join(word);
+    fn paths_meant_by(self, word: &str) -> Vec<PathBuf> {
+        let path = self.git.root.join(word);
         let real = path.canonicalize().ok();
         let below = |path: &Path| {
-            let below = path.strip_prefix(&self.root).ok()?;
+            let below = path.strip_prefix(&self.git.root).ok()?;
             let below: PathBuf = below
                 .components()
                 .filter(|part| *part != Component::CurDir)
@@ -97,6 +104,41 @@ impl GitRepository {
         };
         let paths = std::iter::once(path).chain(real);
         paths.filter_map(|path| below(&path)).collect()
+    }
+
+    /// Returns the folder inside the work tree that `core.hooksPath` names, relative to the root; `None`
+    /// where the hooks are elsewhere.
+    pub fn hooks_folder_in_tree(self, configuration: &GitConfiguration) -> Option<PathBuf> {
+        let folder = configuration.hooks.clone()?;
+        let folder = folder.canonicalize().unwrap_or(folder);
+        folder
+            .strip_prefix(&self.git.root)
+            .ok()
+            .map(Path::to_path_buf)
+    }
+
+    /// Returns the absolute folder that git takes hooks from, as it is named: links in it are not resolved.
+    pub(super) async fn hooks_path(self) -> Result<PathBuf, GitError> {
+        let named = self.configured_hooks_path().await?;
+        Ok(named.unwrap_or_else(|| self.git.common_dir.join("hooks")))
+    }
+
+    async fn configured_hooks_path(self) -> Result<Option<PathBuf>, GitError> {
+        let named = self
+            .git
+            .object_command(&["config", "--type=path", "--get", "core.hooksPath"])
+            .hooks(HookPolicy::Run)
+            .stdout_text_if_success()
+            .await?;
+        Ok(named.map(|named| self.git.root.join(named)))
+    }
+
+    /// Returns true if the user's commits are signed.
+    pub async fn signs_commits(self) -> bool {
+        let asked = self
+            .git
+            .command(&["config", "--type=bool", "--get", "commit.gpgSign"]);
+        matches!(asked.stdout_text_if_success().await, Ok(Some(word)) if word == "true")
     }
 }
 

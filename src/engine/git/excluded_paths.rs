@@ -39,7 +39,7 @@ impl ExcludedFolders {
     /// Removes the program's own folders from an index.
     pub(super) async fn remove_from_index(
         &self,
-        git: GitProgram<'_>,
+        git: &GitProgram,
         index: &Path,
     ) -> Result<(), GitError> {
         let mut list = git

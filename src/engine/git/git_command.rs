@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::GitError;
-use super::repository::GitSettings;
+use super::git_settings::GitSettings;
 use super::work_sandbox::WorkSandbox;
 use crate::process::{
     CommandEndCause, CommandLimits, CommandOutput, PRIVATE_TMPDIR, ProcessMark, SandboxMount,
@@ -69,13 +69,17 @@ const SET_VARIABLES: [(&str, &str); 10] = [
 ];
 
 /// The git program for one work tree, with its settings and its sandbox.
-#[derive(Clone, Copy)]
-pub(super) struct GitProgram<'a> {
-    pub(super) root: &'a Path,
-    pub(super) git_dir: &'a Path,
-    pub(super) common_dir: &'a Path,
-    pub(super) settings: &'a GitSettings,
-    pub(super) sandbox: &'a WorkSandbox,
+#[derive(Debug, Clone)]
+pub(super) struct GitProgram {
+    /// The work tree's real root.
+    pub(super) root: PathBuf,
+    /// Git's folder of this work tree.
+    pub(super) git_dir: PathBuf,
+    /// The git folder that all work trees of the repository share; equal to `git_dir` if there is only one.
+    pub(super) common_dir: PathBuf,
+    pub(super) settings: GitSettings,
+    /// The sandbox of calls that read the work tree.
+    pub(super) sandbox: WorkSandbox,
 }
 
 /// A git call that is being built.
@@ -90,7 +94,7 @@ pub(super) struct GitCommand<'a> {
     hooks: HookPolicy,
     sandbox: Option<SandboxSpec>,
     /// The program for the work tree that it reads, in which case it runs in a sandbox.
-    work_tree: Option<GitProgram<'a>>,
+    work_tree: Option<&'a GitProgram>,
     /// The folders that it writes when it runs in a sandbox.
     writable_folders: Vec<PathBuf>,
 }
@@ -102,11 +106,11 @@ pub(super) enum HookPolicy {
     Disabled,
 }
 
-impl<'a> GitProgram<'a> {
+impl GitProgram {
     /// Builds a call in the root, without hooks. It reads the work tree, so that a filter may run: it runs in
     /// a sandbox.
-    pub(super) fn command(self, args: &[&str]) -> GitCommand<'a> {
-        let mut call = GitCommand::new(self.settings, self.root, args);
+    pub(super) fn command(&self, args: &[&str]) -> GitCommand<'_> {
+        let mut call = GitCommand::new(&self.settings, &self.root, args);
         call.work_tree = Some(self);
         call
     }
@@ -115,12 +119,12 @@ impl<'a> GitProgram<'a> {
     /// tree. It runs no program that the configuration names, so it runs without a sandbox. A call that
     /// writes an index with entries for files of the work tree is not of this kind: git reads files again
     /// that changed when the index did.
-    pub(super) fn object_command(self, args: &[&str]) -> GitCommand<'a> {
-        GitCommand::new(self.settings, self.root, args)
+    pub(super) fn object_command(&self, args: &[&str]) -> GitCommand<'_> {
+        GitCommand::new(&self.settings, &self.root, args)
     }
 
     /// Builds a call that reads nothing in place of the objects.
-    pub(super) fn plain_object_command(self, args: &[&str]) -> GitCommand<'a> {
+    pub(super) fn plain_object_command(&self, args: &[&str]) -> GitCommand<'_> {
         self.object_command(args)
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_GRAFT_FILE", "/dev/null")

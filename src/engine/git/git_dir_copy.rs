@@ -31,7 +31,7 @@ impl GitRepository {
             GitHead::Branch { name, .. } => {
                 beside.sibling_path("common").join("refs/heads").join(name)
             }
-            GitHead::Detached { .. } if self.git_dir == self.common_dir => {
+            GitHead::Detached { .. } if self.git.git_dir == self.git.common_dir => {
                 beside.sibling_path("common").join("HEAD")
             }
             GitHead::Detached { .. } => beside.sibling_path("tree").join("HEAD"),
@@ -44,10 +44,10 @@ impl GitRepository {
     /// Copies the parts of git's folders that a commit needs, and returns the mounts that place the copies
     /// over them.
     pub(super) fn copy_git_dir(&self, beside: &PrivateIndex) -> Result<SandboxMountList, GitError> {
-        let mut places = self.git().content_mounts()?;
-        let mut copies = vec![(&self.common_dir, beside.sibling_path("common"))];
-        if self.git_dir != self.common_dir {
-            copies.push((&self.git_dir, beside.sibling_path("tree")));
+        let mut places = self.git.content_mounts()?;
+        let mut copies = vec![(&self.git.common_dir, beside.sibling_path("common"))];
+        if self.git.git_dir != self.git.common_dir {
+            copies.push((&self.git.git_dir, beside.sibling_path("tree")));
         }
         for (folder, copy) in copies {
             copy_folder(folder, &copy, &mut places).map_err(|source| GitError::File {

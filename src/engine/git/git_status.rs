@@ -51,7 +51,7 @@ impl GitRepository {
             "--deduplicate",
         ];
         // Only names are listed: no file is opened except ignore files, and no filter runs.
-        let output = self.git().object_command(&args).stdout_bytes().await?;
+        let output = self.git.object_command(&args).stdout_bytes().await?;
         let names = super::git_command::split_nul(&output);
         let names = names.filter_map(|name| std::str::from_utf8(name).ok());
         Ok(names.map(str::to_owned).collect())
@@ -71,7 +71,7 @@ impl GitRepository {
             "--ignore-submodules=dirty",
             "--no-renames",
         ];
-        let output = self.git().command(&args).stdout_bytes().await?;
+        let output = self.git.command(&args).stdout_bytes().await?;
         let mut changes = Vec::new();
         for record in super::git_command::split_nul(&output) {
             let change = parse_status_record(record).ok_or_else(|| GitError::Unreadable {

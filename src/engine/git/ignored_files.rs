@@ -63,7 +63,7 @@ impl GitRepository {
     /// Git fails.
     pub async fn uncommitted_entries(&self) -> Result<Vec<PathBuf>, GitError> {
         let list = self
-            .git()
+            .git
             .command(&["ls-files", "-z", "--others", "--directory"]);
         let output = list.stdout_bytes().await?;
         let paths = split_nul(&output).map(|path| path.strip_suffix(b"/").unwrap_or(path));
@@ -123,14 +123,14 @@ impl GitRepository {
             "--ignore-submodules=all",
             "--no-renames",
         ];
-        let output = self.git().command(&args).stdout_bytes().await?;
+        let output = self.git.command(&args).stdout_bytes().await?;
         let ignored = split_nul(&output).filter_map(|record| record.strip_prefix(b"! "));
         let ignored: Vec<PathBuf> = ignored.map(path_from_bytes).collect();
         if ignored.is_empty() {
             return Ok(Vec::new());
         }
         let why = self
-            .git()
+            .git
             .command(&["check-ignore", "--verbose", "-z", "--stdin"]);
         let finished = why
             .stdin_paths(ignored.iter().map(PathBuf::as_path))

@@ -72,16 +72,16 @@ impl GitRepository {
             Some(lines) => lines,
             None => self.committed_index_info(commit).await?,
         };
-        let user = self.git_dir.join("index");
+        let user = self.git.git_dir.join("index");
         let before = file_version(&user);
         let index = PrivateIndex::copy_of(&user)?;
-        let update = self.git().command(&["update-index", "-z", "--index-info"]);
+        let update = self.git.command(&["update-index", "-z", "--index-info"]);
         let update = update.index_file(&index.path());
         update
             .stdin(StdinSource::Bytes(lines.clone()))
             .stdout_text()
             .await?;
-        let lock = self.git_dir.join("index.lock");
+        let lock = self.git.git_dir.join("index.lock");
         let replaced = replace_index(&user, &lock, &index.path(), &before);
         let replaced = replaced.map_err(|source| GitError::File {
             verb: "write",
@@ -94,7 +94,7 @@ impl GitRepository {
 
     /// Returns the `update-index` input that gives the index the paths of a commit.
     async fn committed_index_info(&self, commit: &CommitId) -> Result<Vec<u8>, GitError> {
-        let list = self.git().object_command(&[
+        let list = self.git.object_command(&[
             "diff-tree",
             "-r",
             "-z",

@@ -60,7 +60,7 @@ impl GitRepository {
             let Some(pointer) = read_pointer(&target) else {
                 continue;
             };
-            let user_file = self.root.join(&path);
+            let user_file = self.git.root.join(&path);
             let sources = [user_file.clone(), self.lfs_object(&pointer)];
             let copied = tokio::task::spawn_blocking(move || {
                 let copied = sources
@@ -91,7 +91,7 @@ impl GitRepository {
     fn lfs_object(&self, pointer: &LfsPointer) -> PathBuf {
         let hash = &pointer.sha256;
         let part = |range| hash.get(range).unwrap_or_default();
-        let folder = self.common_dir.join("lfs/objects");
+        let folder = self.git.common_dir.join("lfs/objects");
         folder.join(part(0..2)).join(part(2..4)).join(hash)
     }
 }

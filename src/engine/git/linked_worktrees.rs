@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::CommitId;
 use super::error::GitError;
-use super::git_command::{path_from_bytes, split_nul};
+use super::git_command::{GitProgram, path_from_bytes, split_nul};
 use super::repository::GitRepository;
 use crate::permission::lexical_path::lexical_absolute;
 
@@ -26,19 +26,19 @@ impl GitRepository {
             "--detach",
             "--no-checkout",
         ];
-        let add = self.git().object_command(&add).arg(path.to_string_lossy());
+        let add = self.git.object_command(&add).arg(path.to_string_lossy());
         add.arg(&commit.0).stdout_text().await?;
         let planted = self.worktree_at(path).ok_or_else(|| GitError::Unreadable {
             command: "worktree add".to_owned(),
             what: format!("git did not create a worktree in {}", path.display()),
         })?;
         let fill = planted
-            .git()
+            .git
             .command(&["read-tree", "--reset", "-u"])
             .arg(&commit.0);
         let fill = fill
-            .writable_folder(&planted.root)
-            .writable_folder(&planted.git_dir);
+            .writable_folder(&planted.git.root)
+            .writable_folder(&planted.git.git_dir);
         fill.stdout_text().await?;
         Ok(planted)
     }
@@ -46,14 +46,18 @@ impl GitRepository {
     /// Returns the work tree at a path, if this repository has one there.
     pub fn worktree_at(&self, path: &Path) -> Option<Self> {
         let git_dir = self.worktree_git_dir(path)?;
-        let mut settings = self.settings.clone();
+        let mut settings = self.git.settings.clone();
         let text = |path: &Path| path.to_string_lossy().into_owned();
         settings.env.insert("GIT_DIR".to_owned(), text(&git_dir));
         settings.env.insert("GIT_WORK_TREE".to_owned(), text(path));
-        Some(Self {
+        let git = GitProgram {
             root: path.to_owned(),
             git_dir,
             settings,
+            ..self.git.clone()
+        };
+        Some(Self {
+            git,
             commit_sandbox: None,
             ..self.clone()
         })
@@ -69,7 +73,7 @@ impl GitRepository {
             remove_folder(&kept)?;
         }
         // As in git, the folder is removed with the last tree.
-        let _others_are_there = std::fs::remove_dir(self.common_dir.join("worktrees"));
+        let _others_are_there = std::fs::remove_dir(self.git.common_dir.join("worktrees"));
         Ok(())
     }
 
@@ -90,7 +94,7 @@ impl GitRepository {
 
     /// Lists the git folder of each work tree with the path of the tree.
     fn list_worktrees(&self) -> Vec<(PathBuf, PathBuf)> {
-        let entries = std::fs::read_dir(self.common_dir.join("worktrees"));
+        let entries = std::fs::read_dir(self.git.common_dir.join("worktrees"));
         let place = |kept: PathBuf| {
             let pointer = std::fs::read(kept.join("gitdir")).ok()?;
             let pointer = pointer.strip_suffix(b"\n").unwrap_or(&pointer);
@@ -110,7 +114,7 @@ impl GitRepository {
     /// Git fails.
     pub async fn nested_repositories(&self) -> Result<Vec<PathBuf>, GitError> {
         let others = self
-            .git()
+            .git
             .command(&["ls-files", "-z", "--others", "--exclude-standard"]);
         let others = others.stdout_bytes().await?;
         let nested = split_nul(&others).filter(|path| path.ends_with(b"/"));

@@ -2,77 +2,31 @@
 //!
 //! Does not create one: `shadow_repository` does.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::config_programs::GitConfiguration;
+use super::branch::GitBranches;
+use super::commit_history::CommitHistory;
+use super::commit_notes::GitNotes;
+use super::config_programs::RepositoryConfig;
 use super::error::GitError;
 use super::excluded_paths::ExcludedFolders;
-use super::git_command::{GitCommand, GitProgram, HookPolicy, last_output, path_from_bytes};
+use super::git_command::{GitCommand, GitProgram, last_output, path_from_bytes};
+use super::git_settings::GitSettings;
 use super::tree_cache::TreeCache;
 use super::work_sandbox::WorkSandbox;
-use crate::process::{ChildSpawner, SandboxSpec};
+use crate::process::SandboxSpec;
 
 /// The questions to git about a work tree, in the order of its answers.
 const REV_PARSE_OPTIONS: [&str; 3] = ["--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
 
-/// The settings for git calls.
-#[derive(Debug, Clone)]
-pub struct GitSettings {
-    /// The program, as a name on PATH or a path.
-    pub program: String,
-    /// Environment variables for every call.
-    pub env: BTreeMap<String, String>,
-    /// The run that the calls belong to, for their process marks.
-    pub run: String,
-    /// The time limit of a commit with its hooks and its signature.
-    pub commit_timeout: Duration,
-    /// Stops a running call.
-    pub cancel: CancellationToken,
-    pub spawner: ChildSpawner,
-}
-
-impl GitSettings {
-    /// Returns settings for the user's git, with ten minutes for a commit.
-    pub fn new(run: impl Into<String>, cancel: CancellationToken) -> Self {
-        Self {
-            program: "git".to_owned(),
-            env: BTreeMap::new(),
-            run: run.into(),
-            commit_timeout: Duration::from_secs(600),
-            cancel,
-            spawner: ChildSpawner::default(),
-        }
-    }
-
-    /// Returns the same settings with this spawner.
-    #[must_use]
-    pub fn with_spawner(self, children: &ChildSpawner) -> Self {
-        let children = children.clone();
-        Self {
-            spawner: children,
-            ..self
-        }
-    }
-}
-
 /// A repository with a work tree.
 #[derive(Debug, Clone)]
 pub struct GitRepository {
-    /// The work tree's real root.
-    pub root: PathBuf,
-    /// Git's folder of this work tree.
-    pub git_dir: PathBuf,
-    /// The git folder that all work trees of the repository share; equal to `git_dir` if there is only one.
-    pub common_dir: PathBuf,
-    pub(super) settings: GitSettings,
+    pub(super) git: GitProgram,
     /// The sandbox of commits with their hooks.
     pub(super) commit_sandbox: Option<SandboxSpec>,
-    /// The sandbox of calls that read the work tree.
-    pub(super) sandbox: WorkSandbox,
     pub(super) excluded_folders: ExcludedFolders,
     pub(super) tree_cache: TreeCache,
 }
@@ -162,13 +116,16 @@ impl GitRepository {
             })
         };
         let [root, git_dir, common_dir] = places;
-        Ok(Self {
+        let git = GitProgram {
             root: real(root)?,
             git_dir: real(git_dir)?,
             common_dir: real(common_dir)?,
             settings,
-            commit_sandbox: None,
             sandbox: WorkSandbox::Unavailable("the sandbox was not checked".to_owned()),
+        };
+        Ok(Self {
+            git,
+            commit_sandbox: None,
             excluded_folders: ExcludedFolders::default(),
             tree_cache: TreeCache::default(),
         })
@@ -178,7 +135,7 @@ impl GitRepository {
     /// do.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> Self {
-        self.settings.cancel = cancel;
+        self.git.settings.cancel = cancel;
         self
     }
 
@@ -193,27 +150,23 @@ impl GitRepository {
 
     /// Returns the same repository; its calls that read the work tree run in this sandbox.
     #[must_use]
-    pub fn with_sandbox(self, held: SandboxSpec) -> Self {
-        Self {
-            sandbox: WorkSandbox::Available(held),
-            ..self
-        }
+    pub fn with_sandbox(mut self, held: SandboxSpec) -> Self {
+        self.git.sandbox = WorkSandbox::Available(held);
+        self
     }
 
     /// Returns the same repository with the reason why its calls have no sandbox.
     #[must_use]
-    pub fn without_sandbox(self, why: &str) -> Self {
-        Self {
-            sandbox: WorkSandbox::Unavailable(why.to_owned()),
-            ..self
-        }
+    pub fn without_sandbox(mut self, why: &str) -> Self {
+        self.git.sandbox = WorkSandbox::Unavailable(why.to_owned());
+        self
     }
 
     /// Adds one more folder that belongs to the program: absolute below the real root, or relative to it. The
     /// root itself and a folder outside of it change nothing.
     #[must_use]
     pub fn with_excluded_folder(mut self, folder: &Path) -> Self {
-        let below = folder.strip_prefix(&self.root).unwrap_or(folder);
+        let below = folder.strip_prefix(&self.git.root).unwrap_or(folder);
         self.excluded_folders.add(below);
         self
     }
@@ -223,47 +176,46 @@ impl GitRepository {
         self.excluded_folders.contains(path)
     }
 
-    /// Returns the git program for this work tree.
-    pub(super) fn git(&self) -> GitProgram<'_> {
-        GitProgram {
-            root: &self.root,
-            git_dir: &self.git_dir,
-            common_dir: &self.common_dir,
-            settings: &self.settings,
-            sandbox: &self.sandbox,
+    /// Returns the work tree's real root.
+    pub fn root(&self) -> &Path {
+        &self.git.root
+    }
+
+    /// Returns git's folder of this work tree.
+    pub fn git_dir(&self) -> &Path {
+        &self.git.git_dir
+    }
+
+    /// Returns the git folder that all work trees of the repository share; it is [`Self::git_dir`] if there is only one.
+    pub fn common_dir(&self) -> &Path {
+        &self.git.common_dir
+    }
+
+    /// Returns the branches and HEAD.
+    pub fn branches(&self) -> GitBranches<'_> {
+        GitBranches { git: &self.git }
+    }
+
+    /// Returns the commits that are here.
+    pub fn history(&self) -> CommitHistory<'_> {
+        CommitHistory {
+            git: &self.git,
+            branches: self.branches(),
         }
     }
 
-    /// Returns the folder inside the work tree that `core.hooksPath` names, relative to the root; `None`
-    /// where the hooks are elsewhere.
-    pub fn hooks_folder_in_tree(&self, configuration: &GitConfiguration) -> Option<PathBuf> {
-        let folder = configuration.hooks.clone()?;
-        let folder = folder.canonicalize().unwrap_or(folder);
-        folder.strip_prefix(&self.root).ok().map(Path::to_path_buf)
+    /// Returns the notes of commits.
+    pub fn notes(&self) -> GitNotes<'_> {
+        GitNotes {
+            git: &self.git,
+            history: self.history(),
+            config: self.config(),
+        }
     }
 
-    /// Returns the absolute folder that git takes hooks from, as it is named: links in it are not resolved.
-    pub(super) async fn hooks_path(&self) -> Result<PathBuf, GitError> {
-        let named = self.configured_hooks_path().await?;
-        Ok(named.unwrap_or_else(|| self.common_dir.join("hooks")))
-    }
-
-    /// Returns true if the user's commits are signed.
-    pub async fn signs_commits(&self) -> bool {
-        let asked = self
-            .git()
-            .command(&["config", "--type=bool", "--get", "commit.gpgSign"]);
-        matches!(asked.stdout_text_if_success().await, Ok(Some(word)) if word == "true")
-    }
-
-    pub(super) async fn configured_hooks_path(&self) -> Result<Option<PathBuf>, GitError> {
-        let named = self
-            .git()
-            .object_command(&["config", "--type=path", "--get", "core.hooksPath"])
-            .hooks(HookPolicy::Run)
-            .stdout_text_if_success()
-            .await?;
-        Ok(named.map(|named| self.root.join(named)))
+    /// Returns git's configuration.
+    pub fn config(&self) -> RepositoryConfig<'_> {
+        RepositoryConfig { git: &self.git }
     }
 }
 

@@ -94,7 +94,7 @@ impl GitRepository {
         contents: &BTreeMap<PathBuf, Option<String>>,
     ) -> Result<TreeId, GitError> {
         let index = PrivateIndex::empty()?;
-        let read = self.git().object_command(&["read-tree"]).arg(&base.0);
+        let read = self.git.object_command(&["read-tree"]).arg(&base.0);
         read.index_file(&index.path()).stdout_text().await?;
         let nowhere = format!("0 {}", "0".repeat(base.0.len()));
         let mut lines = Vec::new();
@@ -108,70 +108,19 @@ impl GitRepository {
                 lines.push(0);
             }
         }
-        self.git()
+        self.git
             .object_command(&["update-index", "-z", "--index-info"])
             .index_file(&index.path())
             .stdin(StdinSource::Bytes(lines))
             .stdout_text()
             .await?;
         let tree = self
-            .git()
+            .git
             .object_command(&["write-tree"])
             .index_file(&index.path())
             .stdout_text()
             .await?;
         Ok(TreeId(tree))
-    }
-
-    /// Returns the trees before and after a commit; the first commit starts from the empty tree.
-    ///
-    /// # Errors
-    /// Git fails, or does not know the commit.
-    pub async fn trees_around_commit(&self, commit: &CommitId) -> Result<RevertSpan, GitError> {
-        let to = self.git().object_command(&["rev-parse", "--verify"]);
-        let to = to
-            .arg(format!("{}^{{tree}}", commit.0))
-            .stdout_text()
-            .await?;
-        let from = self
-            .git()
-            .object_command(&["rev-parse", "--verify", "--quiet"])
-            .arg(format!("{}^1^{{tree}}", commit.0))
-            .stdout_text_if_success()
-            .await?;
-        let from = match from {
-            Some(from) => from,
-            None => self.git().object_command(&["mktree"]).stdout_text().await?,
-        };
-        Ok(RevertSpan {
-            unchanged_paths: BTreeSet::new(),
-            from: TreeId(from),
-            to: TreeId(to),
-        })
-    }
-
-    /// Returns true if a commit is an ancestor of HEAD.
-    ///
-    /// # Errors
-    /// Git cannot be run.
-    pub async fn is_ancestor_of_head(&self, commit: &CommitId) -> Result<bool, GitError> {
-        let call = self
-            .git()
-            .object_command(&["merge-base", "--is-ancestor"])
-            .arg(&commit.0);
-        Ok(call.arg("HEAD").output().await?.is_success())
-    }
-
-    /// Returns the first line of a commit message.
-    ///
-    /// # Errors
-    /// Git fails, or does not know the commit.
-    pub async fn commit_subject(&self, commit: &CommitId) -> Result<String, GitError> {
-        let call = self
-            .git()
-            .object_command(&["log", "-1", "--format=%s"])
-            .arg(&commit.0);
-        call.stdout_text().await
     }
 
     /// Commits a tree as it is, independent of the work tree. Hooks run as for any commit.
@@ -185,7 +134,7 @@ impl GitRepository {
     ) -> Result<CommitId, CommitFailure> {
         self.check_no_operation_in_progress()?;
         let index = PrivateIndex::empty()?;
-        let read = self.git().object_command(&["read-tree"]).arg(&tree.0);
+        let read = self.git.object_command(&["read-tree"]).arg(&tree.0);
         read.index_file(&index.path()).stdout_text().await?;
         self.commit_index(&index, message).await
     }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::error::GitError;
 use super::git_command::GitCommand;
-use super::repository::{GitRepository, GitSettings, RepositoryDiscovery};
+use super::git_settings::GitSettings;
+use super::repository::{GitRepository, RepositoryDiscovery};
 
 impl GitRepository {
     /// Creates or opens the private repository in `git_dir` whose work tree is `root`.

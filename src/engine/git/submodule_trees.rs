@@ -33,7 +33,7 @@ impl GitRepository {
             let Some(submodule) = self.find_submodule(&link.path, &tree).await else {
                 // What an earlier tree had there is no part of this one.
                 remove_path(&place.files())?;
-                let git_file = self.root.join(&link.path).join(".git");
+                let git_file = self.git.root.join(&link.path).join(".git");
                 missing.push(MissingContent {
                     is_missing_for_user: git_file.symlink_metadata().is_err(),
                     kind: MissingContentKind::Submodule,
@@ -59,7 +59,7 @@ impl GitRepository {
         }
         let index = folder.index().display().to_string();
         let listed = self
-            .git()
+            .git
             .object_command(&["ls-files", "-z", "--stage"])
             .env("GIT_INDEX_FILE", index)
             .stdout_bytes()
@@ -69,25 +69,23 @@ impl GitRepository {
 
     /// Returns the checkout of a submodule, if it is one of this repository and has this commit.
     async fn find_submodule(&self, path: &Path, commit: &TreeId) -> Option<Self> {
-        let root = self.root.join(path).canonicalize().ok()?;
+        let root = self.git.root.join(path).canonicalize().ok()?;
         // Git would find the repository around a folder that has none of its own.
         root.join(".git").symlink_metadata().ok()?;
-        let found = Self::discover(&root, self.settings.clone()).await;
-        let Ok(RepositoryDiscovery::Found(found)) = found else {
+        let found = Self::discover(&root, self.git.settings.clone()).await;
+        let Ok(RepositoryDiscovery::Found(mut found)) = found else {
             return None;
         };
         // Agents can write a repository that lies in the work tree, and git does not check the hashes of what it lays down.
-        let is_protected = found.common_dir.starts_with(&self.common_dir);
-        if found.root != root || !root.starts_with(&self.root) || !is_protected {
+        let is_protected = found.git.common_dir.starts_with(&self.git.common_dir);
+        if found.git.root != root || !root.starts_with(&self.git.root) || !is_protected {
             return None;
         }
         let whole = format!("{}^{{tree}}", commit.0);
-        let has_tree = found.git().object_command(&["cat-file", "-e", &whole]);
+        let has_tree = found.git.object_command(&["cat-file", "-e", &whole]);
         has_tree.stdout_text_if_success().await.ok()??;
-        Some(Self {
-            sandbox: self.sandbox.clone(),
-            ..found
-        })
+        found.git.sandbox = self.git.sandbox.clone();
+        Some(found)
     }
 }
 

@@ -123,7 +123,7 @@ impl GitRepository {
         let mut texts = Vec::new();
         for id in ids {
             let blob = self
-                .git()
+                .git
                 .object_command(&["cat-file", "blob"])
                 .arg(id)
                 .stdout_bytes()
@@ -144,7 +144,7 @@ impl GitRepository {
 
     /// Stores a file's bytes; returns their object id.
     async fn write_blob(&self, bytes: Vec<u8>) -> Result<String, GitError> {
-        let write = self.git().object_command(&["hash-object", "-w", "--stdin"]);
+        let write = self.git.object_command(&["hash-object", "-w", "--stdin"]);
         write.stdin(StdinSource::Bytes(bytes)).stdout_text().await
     }
 
@@ -159,7 +159,7 @@ impl GitRepository {
         if !mode.starts_with("100") {
             return Ok(None);
         }
-        let read = self.git().object_command(&["cat-file", "blob"]).arg(blob);
+        let read = self.git.object_command(&["cat-file", "blob"]).arg(blob);
         Ok(String::from_utf8(read.stdout_bytes().await?).ok())
     }
 

@@ -68,7 +68,7 @@ impl GitRepository {
         }
         // A folder that is still in the place of a file contains ignored files; git would remove them.
         for path in &written {
-            let target = self.root.join(path);
+            let target = self.git.root.join(path);
             if target.symlink_metadata().is_ok_and(|found| found.is_dir()) {
                 let source = std::io::Error::from(ErrorKind::DirectoryNotEmpty);
                 return Err(GitError::File {
@@ -79,17 +79,17 @@ impl GitRepository {
             }
         }
         let index = PrivateIndex::empty()?;
-        self.git()
+        self.git
             .object_command(&["read-tree"])
             .arg(&tree.0)
             .index_file(&index.path())
             .stdout_text()
             .await?;
         let call = self
-            .git()
+            .git
             .command(&["checkout-index", "--force", "-z", "--stdin"])
             .index_file(&index.path())
-            .writable_folder(&self.root);
+            .writable_folder(&self.git.root);
         call.stdin_paths(written.iter().map(PathBuf::as_path))
             .stdout_text()
             .await?;
@@ -99,7 +99,7 @@ impl GitRepository {
 
     /// Removes a file and the folders that are empty afterwards.
     fn remove_file_and_empty_folders(&self, path: &Path) -> Result<(), GitError> {
-        let target = self.root.join(path);
+        let target = self.git.root.join(path);
         match std::fs::remove_file(&target) {
             Ok(()) => {}
             Err(gone) if gone.kind() == ErrorKind::NotFound => {}
@@ -114,7 +114,7 @@ impl GitRepository {
         for folder in target
             .ancestors()
             .skip(1)
-            .take_while(|folder| *folder != self.root)
+            .take_while(|folder| *folder != self.git.root)
         {
             if std::fs::remove_dir(folder).is_err() {
                 break;

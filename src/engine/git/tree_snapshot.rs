@@ -147,20 +147,27 @@ impl GitRepository {
     pub async fn store_snapshot(&self, name: &str, tree: TreeId) -> Result<TreeSnapshot, GitError> {
         let reference = format!(
             "refs/agent-collab/{}/{}",
-            to_ref_component(&self.settings.run),
+            to_ref_component(&self.git.settings.run),
             to_ref_component(name)
         );
-        let mut parents: Vec<CommitId> = self.head().await?.commit().cloned().into_iter().collect();
+        let mut parents: Vec<CommitId> = self
+            .branches()
+            .head()
+            .await?
+            .commit()
+            .cloned()
+            .into_iter()
+            .collect();
         if let Some(staged) = self.staged_tree().await?
             && staged != tree
-            && Some(&staged) != self.head_tree().await?.as_ref()
+            && Some(&staged) != self.branches().head_tree().await?.as_ref()
         {
             let message = format!("agent-collab: {name}: what was staged");
             parents.push(self.commit_tree(&staged, &parents, &message).await?);
         }
         let message = format!("agent-collab: {name}");
         let commit = self.commit_tree(&tree, &parents, &message).await?;
-        self.git()
+        self.git
             .object_command(&["update-ref"])
             .arg(&reference)
             .arg(&commit.0)
@@ -180,10 +187,7 @@ impl GitRepository {
         parents: &[CommitId],
         message: &str,
     ) -> Result<CommitId, GitError> {
-        let mut call = self
-            .git()
-            .object_command(&["commit-tree", "-m"])
-            .arg(message);
+        let mut call = self.git.object_command(&["commit-tree", "-m"]).arg(message);
         for parent in parents {
             call = call.arg("-p").arg(&parent.0);
         }
@@ -199,23 +203,17 @@ impl GitRepository {
     /// conflicts, which no tree can represent.
     async fn staged_tree(&self) -> Result<Option<TreeId>, GitError> {
         let args = ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD"];
-        if self
-            .git()
-            .object_command(&args)
-            .output()
-            .await?
-            .is_success()
-        {
+        if self.git.object_command(&args).output().await?.is_success() {
             // The staged content equals HEAD.
             return Ok(None);
         }
-        let index = PrivateIndex::copy_of(&self.git_dir.join("index"))?;
+        let index = PrivateIndex::copy_of(&self.git.git_dir.join("index"))?;
         let index = &index.path();
         self.excluded_folders
-            .remove_from_index(self.git(), index)
+            .remove_from_index(&self.git, index)
             .await?;
         let unmerged = self
-            .git()
+            .git
             .object_command(&["ls-files", "-z", "--unmerged"])
             .index_file(index)
             .stdout_bytes()
@@ -224,7 +222,7 @@ impl GitRepository {
             return Ok(None);
         }
         let tree = self
-            .git()
+            .git
             .command(&["write-tree"])
             .index_file(index)
             .stdout_text()
@@ -240,7 +238,7 @@ impl GitRepository {
         paths: &[PathBuf],
     ) -> Result<(), GitError> {
         let sizes = paths.iter().filter_map(|path| {
-            let found = self.root.join(path).symlink_metadata();
+            let found = self.git.root.join(path).symlink_metadata();
             // A missing file has no size.
             found.ok().map(|found| found.len())
         });
@@ -254,7 +252,7 @@ impl GitRepository {
                 "--replace",
                 "--stdin",
             ];
-            let mut call = self.git().command(&args).index_file(index);
+            let mut call = self.git.command(&args).index_file(index);
             if is_bulk {
                 call = call.config("core.looseCompression=0");
             }
@@ -264,7 +262,7 @@ impl GitRepository {
             Err(GitError::Failed { output, .. }) if is_encoding_error(&output) => {
                 // A .gitattributes file names an unknown encoding: use the attributes of the last commit
                 // instead.
-                let head = self.head_tree().await?;
+                let head = self.branches().head_tree().await?;
                 let source = head.map_or_else(|| EMPTY_TREE.to_owned(), |tree| tree.0);
                 call()
                     .env("GIT_ATTR_SOURCE", source)
@@ -302,7 +300,7 @@ impl GitRepository {
         after: &TreeId,
     ) -> Result<Vec<TreeChange>, GitError> {
         let call = self
-            .git()
+            .git
             .object_command(&[
                 "diff-tree",
                 "-r",
@@ -410,10 +408,10 @@ impl GitRepository {
     /// change.
     fn isolated_command<'a>(&'a self, args: &[&str], apart: &'a PrivateIndex) -> GitCommand<'a> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let (git, folder) = (self.git(), apart.folder.path());
-        GitCommand::new(git.settings, folder, args)
+        let (git, folder) = (&self.git, apart.folder.path());
+        GitCommand::new(&git.settings, folder, args)
             .index_file(&apart.path())
-            .env("GIT_DIR", text(git.git_dir))
+            .env("GIT_DIR", text(&git.git_dir))
             .env("GIT_WORK_TREE", text(folder))
     }
 
@@ -427,7 +425,7 @@ impl GitRepository {
         path: &Path,
     ) -> Result<Option<Vec<u8>>, GitError> {
         let entry = self
-            .git()
+            .git
             .object_command(&["ls-tree", "-z", "--format=%(objecttype) %(objectname)"])
             .arg(&tree.0)
             .arg("--");
@@ -437,7 +435,7 @@ impl GitRepository {
         let entry = entry.arg(path).literal_paths().stdout_text().await?;
         match entry.trim_end_matches('\0').strip_prefix("blob ") {
             Some(blob) => self
-                .git()
+                .git
                 .object_command(&["cat-file", "blob"])
                 .arg(blob)
                 .stdout_bytes()

@@ -151,9 +151,9 @@ impl GitRepository {
                 .tree_with_contents(&joined.ours, &joined.result_contents())
                 .await?;
             let index = PrivateIndex::empty()?;
-            let read = self.git().object_command(&["read-tree"]).arg(&target.0);
+            let read = self.git.object_command(&["read-tree"]).arg(&target.0);
             read.index_file(&index.path()).stdout_text().await?;
-            let write = self.git().command(&["checkout-index", "-z", "--stdin"]);
+            let write = self.git.command(&["checkout-index", "-z", "--stdin"]);
             let write = write.arg(format!("--prefix={}/", scratch.new.display()));
             let write = write
                 .index_file(&index.path())
@@ -161,7 +161,7 @@ impl GitRepository {
             write.stdin_paths(comes).stdout_text().await?;
         }
         // Fingerprints come before git's own scan: a path that differs afterwards was saved since.
-        let prints = fingerprint_paths(joined, &self.root)?;
+        let prints = fingerprint_paths(joined, &self.git.root)?;
         let now = self.current_tree().await?;
         let meanwhile = self.changes_between(&joined.ours, &now).await?;
         let mut meanwhile = meanwhile.into_iter().map(|change| change.path);
@@ -169,7 +169,7 @@ impl GitRepository {
             return Err(TreeWriteError::ChangedMeanwhile(path));
         }
         let mut done = Vec::new();
-        let moved = move_files(joined, &prints, &self.root, scratch, &mut done);
+        let moved = move_files(joined, &prints, &self.git.root, scratch, &mut done);
         match moved {
             Ok(()) => Ok(()),
             Err(why) => Err(match roll_back(done, scratch) {
@@ -197,7 +197,7 @@ impl GitRepository {
         let mut left = Vec::new();
         for folder in [&scratch.new, &scratch.old] {
             for found in list_files_below(folder).map_err(|source| disk_error(folder, source))? {
-                let hash = self.git().command(&["hash-object", "--stdin"]);
+                let hash = self.git.command(&["hash-object", "--stdin"]);
                 // Git applies no filters to the target of a link.
                 let hash = if found.is_link {
                     hash.arg("--no-filters")

@@ -103,7 +103,7 @@ impl GitRepository {
     /// # Errors
     /// Git fails, or a file cannot be read.
     pub async fn scan_unversioned_code(&self) -> Result<UnversionedCode, GitError> {
-        let configuration = self.read_configuration().await?;
+        let configuration = self.config().read().await?;
         self.scan_unversioned_code_with(&configuration).await
     }
 
@@ -120,21 +120,21 @@ impl GitRepository {
             found: UnversionedCode::default(),
         };
         let hooks = configuration.hooks.clone();
-        look.scan_hooks(&hooks.unwrap_or_else(|| self.common_dir.join("hooks")))?;
+        look.scan_hooks(&hooks.unwrap_or_else(|| self.git.common_dir.join("hooks")))?;
         look.scan_configuration(&self.configuration_files(configuration.files.clone()))?;
-        let attributes = self.common_dir.join("info/attributes");
+        let attributes = self.git.common_dir.join("info/attributes");
         look.add_path(&attributes, UnversionedCodeKind::Attributes)?;
         look.scan_pointers()?;
-        look.scan_submodules(&self.common_dir.join("modules"))?;
+        look.scan_submodules(&self.git.common_dir.join("modules"))?;
         for program in &configuration.programs {
-            let program = self.root.join(program);
+            let program = self.git.root.join(program);
             if program.is_file() {
                 look.add_path(&program, UnversionedCodeKind::Program)?;
             }
         }
         let listed = self.list_work_tree().await?;
         for folder in &listed.folders {
-            look.scan_nested_repository(&self.root.join(folder))?;
+            look.scan_nested_repository(&self.git.root.join(folder))?;
         }
         look.scan_unversioned_paths(listed.unversioned)?;
         look.scan_set_id_files(listed.files);
@@ -146,7 +146,7 @@ impl GitRepository {
     /// # Errors
     /// Git fails.
     pub async fn has_hooks(&self) -> Result<bool, GitError> {
-        let hooks = sorted_entries(&self.hooks_path().await?);
+        let hooks = sorted_entries(&self.config().hooks_path().await?);
         let is_hook = |path: &PathBuf| path.extension().is_none_or(|end| end != "sample");
         Ok(hooks.iter().any(is_hook))
     }
@@ -154,9 +154,9 @@ impl GitRepository {
     /// Returns the files that git may read its configuration from, including the user's own and included
     /// ones.
     fn configuration_files(&self, mut named: BTreeSet<PathBuf>) -> Vec<PathBuf> {
-        named.insert(self.common_dir.join("config"));
-        named.insert(self.common_dir.join("config.worktree"));
-        named.insert(self.git_dir.join("config.worktree"));
+        named.insert(self.git.common_dir.join("config"));
+        named.insert(self.git.common_dir.join("config.worktree"));
+        named.insert(self.git.git_dir.join("config.worktree"));
         named.into_iter().collect()
     }
 
@@ -171,7 +171,7 @@ impl GitRepository {
             "--ignore-submodules=all",
             "--no-renames",
         ];
-        let output = self.git().command(&args).stdout_bytes().await?;
+        let output = self.git.command(&args).stdout_bytes().await?;
         let (mut files, mut folders) = (Vec::new(), BTreeSet::new());
         for record in split_nul(&output) {
             if let [b'?', b' ', path @ ..] = record {
@@ -188,7 +188,7 @@ impl GitRepository {
             .map(path_from_bytes)
             .collect();
         let index = self
-            .git()
+            .git
             .object_command(&["ls-files", "-z", "--stage"])
             .stdout_bytes()
             .await?;
@@ -247,7 +247,7 @@ impl UnversionedCodeScanner<'_> {
         let is_hook = |path: &Path| path.extension().is_none_or(|end| end != "sample");
         let mut files = FileWalk::from_folder(folder);
         // A folder that contains the whole work tree does not contain only hooks.
-        files.is_recursive = !self.repository.root.starts_with(folder);
+        files.is_recursive = !self.repository.git.root.starts_with(folder);
         for path in files.by_ref().filter(|path| is_hook(path)) {
             self.add_path(&path, UnversionedCodeKind::Hook)?;
         }
@@ -275,9 +275,9 @@ impl UnversionedCodeScanner<'_> {
         }
         let paths = paths.into_iter().filter(|path| !is_skipped(path));
         let mut files =
-            FileWalk::from_paths(paths.map(|path| repository.root.join(path)).collect());
+            FileWalk::from_paths(paths.map(|path| repository.git.root.join(path)).collect());
         for path in files.by_ref() {
-            let below = path.strip_prefix(&repository.root).unwrap_or(&path);
+            let below = path.strip_prefix(&repository.git.root).unwrap_or(&path);
             if repository.is_excluded(below) {
                 continue;
             }
@@ -289,14 +289,14 @@ impl UnversionedCodeScanner<'_> {
                 self.add_path(&path, UnversionedCodeKind::EntryPoint)?;
             }
         }
-        self.add_limit_notice(&repository.root, &files);
+        self.add_limit_notice(&repository.git.root, &files);
         Ok(())
     }
 
     /// Adds files with a set-id bit.
     fn scan_set_id_files(&mut self, files: Vec<PathBuf>) {
         for path in files {
-            let found = std::fs::symlink_metadata(self.repository.root.join(&path));
+            let found = std::fs::symlink_metadata(self.repository.git.root.join(&path));
             let mode = found.map_or(0, |found| if found.is_file() { found.mode() } else { 0 });
             if mode & 0o6000 != 0 {
                 let mark = UnversionedCodeEntry {
@@ -312,7 +312,7 @@ impl UnversionedCodeScanner<'_> {
     fn scan_pointers(&mut self) -> Result<(), GitError> {
         for name in ["commondir", "objects/info/alternates"] {
             self.add_path(
-                &self.repository.common_dir.join(name),
+                &self.repository.git.common_dir.join(name),
                 UnversionedCodeKind::Pointer,
             )?;
         }
@@ -321,7 +321,7 @@ impl UnversionedCodeScanner<'_> {
 
     /// Adds each package in a folder of installed packages.
     fn scan_packages(&mut self, folder: &Path) -> Result<(), GitError> {
-        let place = self.repository.root.join(folder);
+        let place = self.repository.git.root.join(folder);
         // The folder itself may be a link; its target matters as much as its content.
         if std::fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
             self.add_path(&place, UnversionedCodeKind::Dependency)?;
@@ -436,7 +436,7 @@ impl UnversionedCodeScanner<'_> {
     }
 
     fn relative_to_root(&self, path: &Path) -> PathBuf {
-        let below = path.strip_prefix(&self.repository.root);
+        let below = path.strip_prefix(&self.repository.git.root);
         below.unwrap_or(path).to_path_buf()
     }
 }

@@ -28,14 +28,14 @@ const INTERPRETERS: [&str; 18] = [
     "perl", "ruby", "php", "make", "npm", "eval",
 ];
 
-impl GitProgram<'_> {
+impl GitProgram {
     /// Returns the sandbox of a call that writes these folders; `None` where none is available and none is
     /// needed.
     pub(super) async fn sandbox_for_command(
-        self,
+        &self,
         writes: &[PathBuf],
     ) -> Result<Option<SandboxSpec>, GitError> {
-        match self.sandbox {
+        match &self.sandbox {
             WorkSandbox::Available(held) => {
                 let mut places = self.content_mounts()?;
                 for folder in writes {
@@ -55,7 +55,7 @@ impl GitProgram<'_> {
 
     /// Returns the mounts in which a sandboxed call may write content: objects, and what filters store beside
     /// them.
-    pub(super) fn content_mounts(self) -> Result<Vec<(PathBuf, SandboxMount)>, GitError> {
+    pub(super) fn content_mounts(&self) -> Result<Vec<(PathBuf, SandboxMount)>, GitError> {
         let objects = canonical_or_same(&self.common_dir.join("objects"));
         let info = objects.join("info");
         // If it were missing, a call could create it with an `alternates` file in it.
@@ -84,13 +84,13 @@ impl GitProgram<'_> {
         Ok(places)
     }
 
-    fn uses_lfs(self) -> bool {
+    fn uses_lfs(&self) -> bool {
         let attributes = fs::read_to_string(self.root.join(".gitattributes"));
         attributes.is_ok_and(|text| text.contains("filter=lfs"))
     }
 
     /// Returns an error if a filter could be a program that an agent wrote.
-    pub(super) async fn check_filters(self, why: &str) -> Result<(), GitError> {
+    pub(super) async fn check_filters(&self, why: &str) -> Result<(), GitError> {
         let filters = r"^filter\..*\.(clean|smudge|process)$";
         let list = self.object_command(&["config", "-z", "--get-regexp", filters]);
         let list = list.output_without_work_sandbox().await?;
@@ -116,7 +116,7 @@ impl GitProgram<'_> {
     }
 
     /// Returns true if the command of a filter is a program of the user's that agents cannot change.
-    fn is_trusted_command(self, command: &str) -> bool {
+    fn is_trusted_command(&self, command: &str) -> bool {
         // Git runs filters through a shell, where any other character could have a special meaning.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-+./%,:@".contains(c);
         if !command.chars().all(is_plain) {
@@ -140,11 +140,11 @@ impl GitProgram<'_> {
         };
         let is_outside = |path: &Path| {
             path.canonicalize()
-                .is_ok_and(|path| !path.starts_with(self.root))
+                .is_ok_and(|path| !path.starts_with(&self.root))
         };
         let names_a_file = words.any(|word| {
             let file = self.root.join(word).canonicalize();
-            file.is_ok_and(|file| file.starts_with(self.root))
+            file.is_ok_and(|file| file.starts_with(&self.root))
         });
         found.is_some_and(|path| is_outside(&path)) && !names_a_file
     }

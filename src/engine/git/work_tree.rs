@@ -56,25 +56,25 @@ impl GitRepository {
 
     /// Reads the work tree into a copy of the user's index.
     async fn index_current_tree(&self, basis: IndexBasis) -> Result<KeptIndex, GitError> {
-        let index = PrivateIndex::copy_of(&self.git_dir.join("index"))?;
+        let index = PrivateIndex::copy_of(&self.git.git_dir.join("index"))?;
         let path = &index.path();
         let changed = self.changed_paths(path).await?;
         if !changed.is_empty() {
             self.update_index(path, &changed).await?;
         }
         self.excluded_folders
-            .remove_from_index(self.git(), path)
+            .remove_from_index(&self.git, path)
             .await?;
         // Held: it writes the index, too, and so reads files again, through their filters, whose time says too little.
-        let tree = self.git().command(&["write-tree"]).index_file(path);
+        let tree = self.git.command(&["write-tree"]).index_file(path);
         let tree = TreeId(tree.stdout_text().await?);
         Ok(KeptIndex { index, tree, basis })
     }
 
     fn index_basis(&self) -> IndexBasis {
-        let common = &self.common_dir;
+        let common = &self.git.common_dir;
         let files = [
-            self.git_dir.join("index"),
+            self.git.git_dir.join("index"),
             common.join("config"),
             common.join("info/exclude"),
             common.join("info/attributes"),
@@ -97,7 +97,7 @@ impl GitRepository {
             "--exclude-standard",
         ];
         let output = self
-            .git()
+            .git
             .command(&args)
             .index_file(index)
             .stdout_bytes()

@@ -21,10 +21,10 @@ pub fn sandbox_git_reads(repository: GitRepository, kernel: &SandboxSupport) -> 
     match kernel {
         SandboxSupport::Available(bwrap) => {
             let user = UserEnvironment::from_process();
-            let root = &repository.root;
+            let root = repository.root();
             let folders = find_temp_folders(&user, root);
             let needed = user.variable_paths().flat_map(|(_, paths)| paths);
-            let needed = needed.chain([root.clone()]).chain(git_folders(root));
+            let needed = needed.chain([root.to_path_buf()]).chain(git_folders(root));
             let mut places = mentioned_temp_mounts(&folders, needed, &[]);
             places.extend(
                 folders
@@ -69,9 +69,9 @@ pub fn sandbox_git_commits(
         places.extend(keyring.map(|keyring| (keyring, SandboxMount::Writable)));
     }
     // A copy of each is mounted over it for a commit; then the folder itself must not be mounted read-only.
-    let copied: Vec<PathBuf> = [&repository.git_dir, &repository.common_dir]
+    let copied: Vec<PathBuf> = [repository.git_dir(), repository.common_dir()]
         .into_iter()
-        .filter_map(|path| canonical_path(path))
+        .filter_map(canonical_path)
         .collect();
     let held = CommandSandboxBuilder::new(&user, root, keys, reach).build_spec(bwrap, places);
     repository.with_commit_sandbox(Some(held.without_mounts(&copied)))

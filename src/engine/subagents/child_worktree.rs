@@ -83,7 +83,7 @@ impl ChildWorktree {
             &self.session,
             &self.turn,
             &self.run,
-            &self.git.root,
+            self.git.root(),
             &now.commit.0,
             &now.tree.0,
         );
@@ -227,9 +227,9 @@ impl ChildWorktree {
     /// other children.
     pub(super) fn protected_folders(&self) -> Vec<PathBuf> {
         let mut closed = vec![
-            self.git.root.clone(),
-            self.git.common_dir.clone(),
-            self.git.git_dir.clone(),
+            self.git.root().to_path_buf(),
+            self.git.common_dir().to_path_buf(),
+            self.git.git_dir().to_path_buf(),
         ];
         closed.extend(self.path.parent().map(Path::to_owned));
         closed

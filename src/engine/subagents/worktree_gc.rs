@@ -68,7 +68,7 @@ impl SubagentTasks {
         let place = run
             .setup
             .worktrees
-            .prepare_worktree_path(&record.session, &git.root);
+            .prepare_worktree_path(&record.session, git.root());
         let plot = place.map(|path| ChildWorktree {
             turn: record.turn.clone(),
             ..build_child_worktree(run, git.clone(), path, &record.session)

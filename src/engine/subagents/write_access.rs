@@ -35,7 +35,7 @@ pub(super) fn plan_child_worktree(
     let place = run
         .setup
         .worktrees
-        .prepare_worktree_path(session, &git.root);
+        .prepare_worktree_path(session, git.root());
     let path = place.map_err(|error| TaskStartError::Failed(error.to_string()))?;
     let kept = known.and_then(|child| child.patch.as_ref());
     let kept = kept.filter(|patch| patch.is_saved_as_file());

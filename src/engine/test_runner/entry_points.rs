@@ -126,7 +126,7 @@ pub async fn sensitive_changes_between(
             content: change.content,
         });
     }
-    let hooks_folder = repository.hooks_folder_in_tree(configuration);
+    let hooks_folder = repository.config().hooks_folder_in_tree(configuration);
     let followed = command.map(|command| follow_in_work_tree(repository, command));
     let (old, new) = (
         |path: &Path| old.get(path).cloned().flatten(),
@@ -155,7 +155,7 @@ pub async fn sensitive_changes_between(
 /// Follows a command through the files of the work tree, where it is going to run. Files outside of it are
 /// not read.
 fn follow_in_work_tree(repository: &GitRepository, command: &TestCommandLine) -> FollowedCommand {
-    let root = match ScopedReader::open(&repository.root) {
+    let root = match ScopedReader::open(repository.root()) {
         Ok(root) => root,
         Err(error) => {
             tracing::warn!(%error, "the test command is not followed");

@@ -212,7 +212,7 @@ async fn the_trees_before_and_after_are_noted() {
     let after = repository.current_tree().await.unwrap();
     let before = crate::engine::git::TreeId(receipt.tree_after.unwrap());
     let pytest = TestCommandLine::parse("pytest").unwrap();
-    let configuration = &repository.read_configuration().await.unwrap();
+    let configuration = &repository.config().read().await.unwrap();
     let found =
         sensitive_changes_between(&repository, configuration, Some(&pytest), &before, &after)
             .await

@@ -12,7 +12,6 @@ use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
-use crate::engine::git::GitRepository;
 use crate::text::clean_text;
 use crate::tui::{
     AdapterSandboxView, ColorTheme, NextRunSettings, RunDocumentFiles, Screen, ScreenAppearance,
@@ -49,7 +48,7 @@ impl RunSession {
         let repository = found.repository.clone();
         let branch = repository
             .as_ref()
-            .and_then(GitRepository::branch_from_head_file);
+            .and_then(|git| git.branches().branch_from_head_file());
         let is_known = branch.is_some();
         self.settings = ScreenSettings {
             branch,
@@ -71,7 +70,7 @@ impl RunSession {
         if let Some(repository) = repository.filter(|_| !is_known) {
             // Looking up the branch for the header must not delay the start.
             work.spawn(async move {
-                let branch = repository.current_branch().await.ok().flatten();
+                let branch = repository.branches().current_branch().await.ok().flatten();
                 BackgroundResult::Run(RunResult::Branch(branch))
             });
         }

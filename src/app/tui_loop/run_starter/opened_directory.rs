@@ -40,7 +40,7 @@ pub async fn open_directory(
     if let Some(target) = find_read_only_target(&found, wishes, first)? {
         let branch = match &found.repository {
             // If it is unknown, none is shown.
-            Some(repository) => repository.current_branch().await.ok().flatten(),
+            Some(repository) => repository.branches().current_branch().await.ok().flatten(),
             None => None,
         };
         let kind = OpenedDirectoryKind::ReadOnly(Box::new(target.with_branch(branch)));

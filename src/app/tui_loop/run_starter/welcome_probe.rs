@@ -156,7 +156,7 @@ async fn probe_git(welcome: &mut WelcomeInfo, repository: Option<&GitRepository>
         });
         return;
     };
-    match repository.commit_identity().await {
+    match repository.config().commit_identity().await {
         Ok(Ok(identity)) => welcome.ready.push(ReadyPart {
             name: "Git".to_owned(),
             text: format!("commits as {}", identity.author.name),

@@ -15,7 +15,7 @@ pub(super) async fn sandboxed_repository(fixture: &GitFixture) -> GitRepository 
 }
 
 async fn with_test_sandbox(repository: GitRepository) -> GitRepository {
-    let root = repository.root.clone();
+    let root = repository.root().to_path_buf();
     let candidates = ["/usr/bin/bwrap".into()];
     let kernel = detect_sandbox_support(&ChildSpawner::default(), &candidates, &root).await;
     assert!(matches!(kernel, SandboxSupport::Available(_)), "{kernel:?}");
@@ -411,7 +411,7 @@ async fn a_program_of_the_repository_that_gits_configuration_names_asks_when_it_
     fixture.write("lib/third.sh", "touch ran\n");
     fixture.write(".gitattributes", "* filter=fmt\n");
     let now = repository.current_tree().await.unwrap();
-    let configuration = &repository.read_configuration().await.unwrap();
+    let configuration = &repository.config().read().await.unwrap();
     let changes = crate::engine::test_runner::sensitive_changes_between(
         &repository,
         configuration,

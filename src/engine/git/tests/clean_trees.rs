@@ -40,7 +40,12 @@ impl CleanFixture {
     }
 
     async fn head_tree(&self) -> TreeId {
-        self.repository.head_tree().await.unwrap().unwrap()
+        self.repository
+            .branches()
+            .head_tree()
+            .await
+            .unwrap()
+            .unwrap()
     }
 
     fn files(&self) -> BTreeMap<String, String> {

@@ -37,11 +37,11 @@ async fn lines_are_added_to_notes_once_and_as_they_are() {
     fixture.hook("reference-transaction", "echo ran > hook-ran; exit 1");
     let others = fixture.git("for-each-ref --format=%(objectname) refs/notes/commits");
     let repository = fixture.repository().await;
-    assert_eq!(repository.load_notes(None).await.unwrap(), []);
+    assert_eq!(repository.notes().load(None).await.unwrap(), []);
     let wanted = lines(&[(first, &["{\"a\": \"ü \"}", "two "]), (second, &[])]);
     for _ in 0..2 {
-        repository.append_notes(&wanted).await.unwrap();
-        let notes = repository.load_notes(None).await.unwrap();
+        repository.notes().append(&wanted).await.unwrap();
+        let notes = repository.notes().load(None).await.unwrap();
         assert_eq!(
             told(&notes, &commits),
             "0: \"{\\\"a\\\": \\\"ü \\\"}\\ntwo \\n\""
@@ -50,18 +50,20 @@ async fn lines_are_added_to_notes_once_and_as_they_are() {
     assert_eq!(fixture.git(&format!("rev-list --count {NOTES_REF}")), "1");
     // A line that the note of one of these commits has is not added to another one.
     let more = lines(&[(first, &[]), (second, &["two ", "three"])]);
-    repository.append_notes(&more).await.unwrap();
+    repository.notes().append(&more).await.unwrap();
     repository
-        .append_notes(&lines(&[(first, &["four"])]))
+        .notes()
+        .append(&lines(&[(first, &["four"])]))
         .await
         .unwrap();
-    let notes = repository.load_notes(None).await.unwrap();
+    let notes = repository.notes().load(None).await.unwrap();
     assert_eq!(
         told(&notes, &commits),
         "0: \"{\\\"a\\\": \\\"ü \\\"}\\ntwo \\nfour\\n\", 1: \"three\\n\""
     );
     let only = repository
-        .load_notes(Some(&[second.to_owned()].into()))
+        .notes()
+        .load(Some(&[second.to_owned()].into()))
         .await;
     assert_eq!(told(&only.unwrap(), &commits), "1: \"three\\n\"");
     assert_eq!(fixture.read("hook-ran"), "(none)");
@@ -77,16 +79,20 @@ async fn notes_of_a_commit_that_is_not_here_are_read_and_not_written() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
     let missing = "0123456789012345678901234567890123456789";
-    let failed = repository.append_notes(&lines(&[(missing, &["x"])])).await;
+    let failed = repository
+        .notes()
+        .append(&lines(&[(missing, &["x"])]))
+        .await;
     assert!(matches!(failed, Err(GitError::Failed { .. })), "{failed:?}");
     let git_folder = std::fs::read_dir(fixture.root().join(".git")).unwrap();
     let names = git_folder.map(|entry| entry.unwrap().file_name());
     let is_crash = |name: &std::ffi::OsString| name.to_string_lossy().contains("crash");
     assert!(!names.collect::<Vec<_>>().iter().any(is_crash));
-    assert_eq!(repository.load_notes(None).await.unwrap(), []);
+    assert_eq!(repository.notes().load(None).await.unwrap(), []);
     let head = fixture.git("rev-parse HEAD");
     repository
-        .append_notes(&lines(&[(&head, &["x"])]))
+        .notes()
+        .append(&lines(&[(&head, &["x"])]))
         .await
         .unwrap();
     let clone = tempfile::tempdir().unwrap();
@@ -102,6 +108,6 @@ async fn notes_of_a_commit_that_is_not_here_are_read_and_not_written() {
     else {
         panic!("no repository");
     };
-    let notes = cloned.load_notes(None).await.unwrap();
+    let notes = cloned.notes().load(None).await.unwrap();
     assert_eq!(told(&notes, &[head]), "0: \"x\\n\"");
 }

@@ -130,8 +130,8 @@ async fn the_size_of_a_commit_counts_its_files_and_the_lines_of_text() {
         removed,
     };
     let sizes = [
-        repository.commit_size(&first).await.unwrap(),
-        repository.commit_size(&second).await.unwrap(),
+        repository.history().commit_size(&first).await.unwrap(),
+        repository.history().commit_size(&second).await.unwrap(),
     ];
     assert_eq!(sizes, [size(2, 3, 0), size(4, 3, 2)]);
     let described = sizes.map(CommitSize::describe);
@@ -384,7 +384,7 @@ async fn a_hook_that_waits_for_ever_is_stopped() {
     fixture.write("a", "step\n");
     fixture.hook("pre-commit", "sleep 1000");
     let mut repository = fixture.repository().await;
-    repository.settings.commit_timeout = std::time::Duration::from_secs(5);
+    repository.git.settings.commit_timeout = std::time::Duration::from_secs(5);
     let failure = commit_now(&repository, &paths(&["a"]), &[], "x")
         .await
         .unwrap_err();

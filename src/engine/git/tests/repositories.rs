@@ -5,7 +5,7 @@ use super::*;
 async fn discovered(folder: &Path) -> String {
     match GitRepository::discover(folder, settings()).await {
         Ok(RepositoryDiscovery::Found(repository)) => {
-            format!("found {}", repository.root.display())
+            format!("found {}", repository.root().display())
         }
         Ok(RepositoryDiscovery::NotARepository) => "not a repository".to_owned(),
         Ok(RepositoryDiscovery::NoWorkTree) => "no work tree".to_owned(),
@@ -60,7 +60,7 @@ async fn a_linked_work_tree_and_a_submodule_have_roots_of_their_own() {
     else {
         panic!()
     };
-    assert_eq!(repository.common_dir, fixture.root().join(".git"));
+    assert_eq!(repository.common_dir(), fixture.root().join(".git"));
     std::fs::write(linked.join("a"), "changed\n").unwrap();
     assert_eq!(dirty(&repository).await, "a modified");
     commit_now(&repository, &paths(&["a"]), &[], "in the linked tree")
@@ -83,7 +83,7 @@ async fn a_linked_work_tree_and_a_submodule_have_roots_of_their_own() {
 async fn head_is_on_a_branch_or_not() {
     let unborn = GitFixture::unborn();
     assert_eq!(
-        unborn.repository().await.head().await.unwrap(),
+        unborn.repository().await.branches().head().await.unwrap(),
         GitHead::Branch {
             name: "main".to_owned(),
             commit: None
@@ -96,16 +96,16 @@ async fn head_is_on_a_branch_or_not() {
         name: "main".to_owned(),
         commit: Some(commit.clone()),
     };
-    assert_eq!(repository.head().await.unwrap(), on_main);
+    assert_eq!(repository.branches().head().await.unwrap(), on_main);
     // A packed branch, a symbolic one, and one in a folder.
     fixture.git("pack-refs --all");
     assert!(!fixture.root().join(".git/refs/heads/main").exists());
-    assert_eq!(repository.head().await.unwrap(), on_main);
+    assert_eq!(repository.branches().head().await.unwrap(), on_main);
     fixture.git("symbolic-ref refs/heads/alias refs/heads/main");
     fixture.git("branch in/a/folder");
     for name in ["alias", "in/a/folder"] {
         fixture.git(&format!("symbolic-ref HEAD refs/heads/{name}"));
-        let head = repository.head().await.unwrap();
+        let head = repository.branches().head().await.unwrap();
         assert_eq!(head.commit(), Some(&commit), "{name}");
     }
     // A branch's file that git did not write is left to git.
@@ -117,20 +117,20 @@ async fn head_is_on_a_branch_or_not() {
         format!("{commit_id} \n", commit_id = commit.0),
     ] {
         std::fs::write(&file, text).unwrap();
-        let head = repository.head().await.unwrap();
+        let head = repository.branches().head().await.unwrap();
         assert_eq!(head.commit().map(|commit| commit.0.clone()), Some(by_git()));
     }
     std::fs::write(&file, format!("{}\n", "0".repeat(40))).unwrap();
-    assert_eq!(repository.head().await.unwrap().commit(), None);
+    assert_eq!(repository.branches().head().await.unwrap().commit(), None);
     std::fs::remove_file(&file).unwrap();
     std::os::unix::fs::symlink("in/a/folder", &file).unwrap();
-    let head = repository.head().await.unwrap();
+    let head = repository.branches().head().await.unwrap();
     assert_eq!(head.commit(), Some(&commit));
     std::fs::remove_file(&file).unwrap();
     fixture.git(&format!("update-ref refs/heads/main {}", commit.0));
     fixture.git("checkout -q --detach");
     assert_eq!(
-        repository.head().await.unwrap(),
+        repository.branches().head().await.unwrap(),
         GitHead::Detached { commit }
     );
 }
@@ -140,24 +140,47 @@ async fn the_default_branch_is_origins_then_the_configured_then_a_usual_one() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
     assert_eq!(
-        repository.default_branch().await.unwrap().as_deref(),
+        repository
+            .branches()
+            .default_branch()
+            .await
+            .unwrap()
+            .as_deref(),
         Some("main")
     );
     fixture.git("branch trunk");
     fixture.git("config init.defaultBranch trunk");
     assert_eq!(
-        repository.default_branch().await.unwrap().as_deref(),
+        repository
+            .branches()
+            .default_branch()
+            .await
+            .unwrap()
+            .as_deref(),
         Some("trunk")
     );
     fixture.git("update-ref refs/remotes/origin/stable HEAD");
     fixture.git("symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/stable");
     assert_eq!(
-        repository.default_branch().await.unwrap().as_deref(),
+        repository
+            .branches()
+            .default_branch()
+            .await
+            .unwrap()
+            .as_deref(),
         Some("stable")
     );
     let odd = GitFixture::new();
     odd.git("branch -m odd");
-    assert_eq!(odd.repository().await.default_branch().await.unwrap(), None);
+    assert_eq!(
+        odd.repository()
+            .await
+            .branches()
+            .default_branch()
+            .await
+            .unwrap(),
+        None
+    );
 }
 
 #[tokio::test]
@@ -165,7 +188,13 @@ async fn a_run_on_the_default_branch_gets_one_of_its_own() {
     let fixture = GitFixture::new();
     fixture.write("a", "not committed\n");
     let repository = fixture.repository().await;
-    let enter = async |choice| repository.enter_branch(choice, "add login!").await.unwrap();
+    let enter = async |choice| {
+        repository
+            .branches()
+            .enter_branch(choice, "add login!")
+            .await
+            .unwrap()
+    };
     assert_eq!(
         enter(BranchChoice::Current).await,
         RunBranch::Stayed("main".to_owned())
@@ -199,6 +228,7 @@ async fn before_the_first_commit_the_branch_stays() {
     let entered = fixture
         .repository()
         .await
+        .branches()
         .enter_branch(BranchChoice::New, "x")
         .await
         .unwrap();
@@ -212,6 +242,7 @@ async fn a_branch_called_agent_collab_is_no_obstacle() {
     let entered = fixture
         .repository()
         .await
+        .branches()
         .enter_branch(BranchChoice::Unsaid, "x")
         .await
         .unwrap();
@@ -230,7 +261,13 @@ async fn author_and_committer_are_told_or_missed() {
         committer: tester,
     };
     assert_eq!(
-        fixture.repository().await.commit_identity().await.unwrap(),
+        fixture
+            .repository()
+            .await
+            .config()
+            .commit_identity()
+            .await
+            .unwrap(),
         Ok(expected)
     );
     fixture.git("config --unset user.email");
@@ -238,6 +275,7 @@ async fn author_and_committer_are_told_or_missed() {
     let missing = fixture
         .repository()
         .await
+        .config()
         .commit_identity()
         .await
         .unwrap()
@@ -326,7 +364,7 @@ async fn commits_are_listed_from_a_base_on() {
     fixture.git("commit -q --allow-empty -m second");
     fixture.git("commit -q --allow-empty -m third");
     let subjects = async |base: Option<&CommitId>| {
-        let commits = repository.commits_since(base).await.unwrap();
+        let commits = repository.history().commits_since(base).await.unwrap();
         commits
             .into_iter()
             .map(|(_, subject)| subject)
@@ -339,6 +377,7 @@ async fn commits_are_listed_from_a_base_on() {
         GitFixture::unborn()
             .repository()
             .await
+            .history()
             .commits_since(None)
             .await
             .unwrap(),
@@ -350,7 +389,7 @@ async fn commits_are_listed_from_a_base_on() {
 async fn a_hooks_folder_inside_the_tree_is_found() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    let home = format!("~/{}", repository.root.display());
+    let home = format!("~/{}", repository.root().display());
     for (named, expected) in [
         (None, None),
         (Some("tools/hooks"), Some("tools/hooks")),
@@ -360,8 +399,8 @@ async fn a_hooks_folder_inside_the_tree_is_found() {
         if let Some(named) = named {
             fixture.git(&format!("config core.hooksPath \"{named}\""));
         }
-        let configuration = repository.read_configuration().await.unwrap();
-        let found = repository.hooks_folder_in_tree(&configuration);
+        let configuration = repository.config().read().await.unwrap();
+        let found = repository.config().hooks_folder_in_tree(&configuration);
         assert_eq!(found, expected.map(PathBuf::from), "{named:?}");
     }
 }

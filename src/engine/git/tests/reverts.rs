@@ -12,6 +12,7 @@ async fn spans(repository: &GitRepository, commits: &[&str]) -> Vec<RevertSpan> 
     for commit in commits {
         spans.push(
             repository
+                .history()
                 .trees_around_commit(&CommitId((*commit).to_owned()))
                 .await
                 .unwrap(),
@@ -95,7 +96,7 @@ async fn a_file_may_become_a_folder_and_the_other_way_round() {
 async fn a_tree_is_committed_whatever_lies_in_the_work_tree() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    let head = repository.head_tree().await.unwrap().unwrap();
+    let head = repository.branches().head_tree().await.unwrap().unwrap();
     fixture.write("a", "dirty\n");
     fixture.write("staged", "staged\n");
     fixture.git("add staged");
@@ -118,9 +119,15 @@ async fn a_tree_is_committed_whatever_lies_in_the_work_tree() {
         dirty(&repository).await,
         "a modified, dir/b untracked, staged added"
     );
-    assert!(repository.is_ancestor_of_head(&commit).await.unwrap());
+    assert!(
+        repository
+            .history()
+            .is_ancestor_of_head(&commit)
+            .await
+            .unwrap()
+    );
     assert_eq!(
-        repository.commit_subject(&commit).await.unwrap(),
+        repository.history().commit_subject(&commit).await.unwrap(),
         "[Undo step 1] b"
     );
 }
@@ -130,7 +137,11 @@ async fn the_first_commit_goes_back_to_nothing() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
     let first = CommitId(fixture.git("rev-parse HEAD"));
-    let back = repository.trees_around_commit(&first).await.unwrap();
+    let back = repository
+        .history()
+        .trees_around_commit(&first)
+        .await
+        .unwrap();
     let changes = repository
         .changes_between(&back.to, &back.from)
         .await

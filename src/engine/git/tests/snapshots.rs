@@ -210,7 +210,7 @@ async fn a_configured_folder_of_the_program_is_like_its_usual_one() {
     fixture.git("add -A");
     fixture.git("commit -q -m more");
     let repository = fixture.repository().await;
-    let head = repository.head_tree().await.unwrap().unwrap();
+    let head = repository.branches().head_tree().await.unwrap().unwrap();
     let folder = fixture.root().join("runs/[1]");
     let repository = repository
         .with_excluded_folder(&folder)

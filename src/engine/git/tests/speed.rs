@@ -25,7 +25,7 @@ async fn step(fixture: &GitFixture, repository: &GitRepository, n: usize) -> u12
     let now = repository.snapshot(&format!("after-{n}")).await.unwrap();
     look(repository, &before.tree, &now.tree, &runnable).await;
     repository.dirty_files().await.unwrap();
-    repository.head().await.unwrap();
+    repository.branches().head().await.unwrap();
     let paths = paths(&["d1/f1", &format!("new-{n}")]);
     commit_now(repository, &paths, &[], "step").await.unwrap();
     (outside + started.elapsed()).as_millis()
@@ -39,7 +39,7 @@ async fn look(
 ) {
     repository.changes_between(before, now).await.unwrap();
     repository.changes_between(before, now).await.unwrap();
-    repository.read_configuration().await.unwrap();
+    repository.config().read().await.unwrap();
     let runnable = repository
         .scan_unversioned_code()
         .await

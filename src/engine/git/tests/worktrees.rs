@@ -12,7 +12,7 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
         let repository = fixture.repository().await;
         let before = (
             fixture.git("status --porcelain"),
-            repository.head().await.unwrap(),
+            repository.branches().head().await.unwrap(),
         );
         let snapshot = repository.snapshot("task").await.unwrap();
         let cache = tempfile::tempdir().unwrap();
@@ -61,7 +61,7 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
         assert!(repository.worktree_at(&path).is_none());
         let now = (
             fixture.git("status --porcelain"),
-            repository.head().await.unwrap(),
+            repository.branches().head().await.unwrap(),
         );
         assert_eq!(now, before);
     }
