@@ -20,11 +20,13 @@ mod git_command;
 mod git_dir_copy;
 mod git_settings;
 mod git_status;
+mod git_trees;
 mod ignored_files;
 mod index_update;
 mod installed_packages;
 mod lfs_files;
 mod linked_worktrees;
+mod private_index;
 mod repository;
 mod revert;
 pub mod sensitive_files;
@@ -51,18 +53,21 @@ pub use commit_notes::{GitNotes, NOTES_REF};
 pub use config_programs::{GitConfiguration, RepositoryConfig};
 pub use error::GitError;
 pub use git_settings::GitSettings;
-pub use git_status::{FileStatus, StatusChange};
+pub use git_status::{FileStatus, StatusChange, WorkTreeStatus};
+pub use git_trees::{GitTrees, TreeChange, TreeChangeKind};
 pub use installed_packages::{DEPENDENCY_FOLDERS, dependency_folder_of};
 pub use repository::{GitRepository, RepositoryDiscovery};
 pub use revert::{RevertContents, RevertSpan};
 pub(super) use submodules::submodule_mounts;
 pub use tree_merge::{PathMergeResult, RemainingChange, TreeMerge};
 pub use tree_restore::TreeRestoreReport;
-pub use tree_snapshot::{TreeChange, TreeChangeKind, TreeSnapshot};
+pub use tree_snapshot::TreeSnapshot;
 pub use tree_writer::{DisplacedFile, TreeWriteError};
 pub use unversioned_code::{
     PROGRAM_REASON, UnversionedCode, UnversionedCodeEntry, UnversionedCodeKind,
+    UnversionedCodeSources,
 };
+pub use work_tree::GitWorkTree;
 
 use serde::{Deserialize, Serialize};
 

@@ -198,7 +198,10 @@ impl StepProver {
         named: Vec<String>,
     ) -> Result<Self, TestRunError> {
         let git = &self.cells.git;
-        let changes = git.path_changes_between(&span.before, &span.after).await?;
+        let changes = git
+            .trees()
+            .path_changes_between(&span.before, &span.after)
+            .await?;
         let changed = changes.keys().map(|path| path_to_event_text(path));
         let paths: Vec<String> = changed.chain(named).collect();
         let mut prover = self.clone();
@@ -290,7 +293,7 @@ impl StepProver {
         paths: &[String],
         cancel: &CancellationToken,
     ) -> Result<Vec<String>, TestRunError> {
-        let found = self.cells.git.uncommitted_entries().await?;
+        let found = self.cells.git.status().uncommitted_entries().await?;
         let named = found.iter().map(|path| path_to_event_text(path));
         // What the step makes is in the copy.
         let is_of_step = |entry: &String| {
@@ -359,7 +362,7 @@ impl StepProver {
         // What the comparison needs from git is read while the tests run.
         let (mut ran, renames, texts, ci_read) = tokio::try_join!(
             cells.run_cells_of_step(&trees, plan, cancel),
-            async { Ok(git.renamed_paths(&trees.old, &trees.new).await?) },
+            async { Ok(git.trees().renamed_paths(&trees.old, &trees.new).await?) },
             mutant_trial::read_step_code(&self.cells, &trees),
             self.cells.find_ci_read_of_step(&trees),
         )?;

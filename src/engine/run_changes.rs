@@ -65,9 +65,9 @@ async fn diff_trees(
 ) -> Result<String, GitError> {
     let after = match after {
         Some(after) => TreeId(after),
-        None => git.current_tree().await?,
+        None => git.work_tree().current_tree().await?,
     };
-    git.diff(&TreeId(before), &after).await
+    git.trees().diff(&TreeId(before), &after).await
 }
 
 fn no_changes_message(scope: DiffScope) -> String {

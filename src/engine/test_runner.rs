@@ -202,7 +202,11 @@ pub async fn run_tests_with_output(
 
 async fn current_tree(repository: Option<&GitRepository>) -> Result<Option<String>, GitError> {
     match repository {
-        Some(repository) => repository.current_tree().await.map(|tree| Some(tree.0)),
+        Some(repository) => repository
+            .work_tree()
+            .current_tree()
+            .await
+            .map(|tree| Some(tree.0)),
         None => Ok(None),
     }
 }

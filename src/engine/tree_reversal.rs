@@ -49,6 +49,7 @@ pub async fn preview_reversals(
 ) -> Result<Vec<ReversalPreview>, String> {
     let git = git.ok_or("there is no repository with the saved working trees of the steps")?;
     let now = git
+        .work_tree()
         .current_tree()
         .await
         .map_err(|error| git_error_with_hint(&error))?;
@@ -84,7 +85,10 @@ async fn preview_reversal(
     seen: &str,
 ) -> Result<ReversalPreview, String> {
     let outlook = compute_outlook(git, commits, reversal, TreeId(seen.to_owned())).await?;
-    let changes = git.changes_between(&outlook.now, &outlook.target).await;
+    let changes = git
+        .trees()
+        .changes_between(&outlook.now, &outlook.target)
+        .await;
     let changes = changes.map_err(|error| git_error_with_hint(&error))?;
     let fate = |kind| match kind {
         TreeChangeKind::Added => Some(FileReversalKind::Restore),
@@ -149,8 +153,12 @@ async fn compute_outlook(
         })
         .collect();
     let to_text = |error: GitError| git_error_with_hint(&error);
-    let contents = git.contents_before(&spans, &now).await.map_err(to_text)?;
-    let target = git.tree_with_contents(&now, &contents.paths).await;
+    let contents = git
+        .trees()
+        .contents_before(&spans, &now)
+        .await
+        .map_err(to_text)?;
+    let target = git.trees().tree_with_contents(&now, &contents.paths).await;
     Ok(ReversalOutlook {
         commit: reverted_commit_tree(commits, reversal).await?,
         target: target.map_err(to_text)?,
@@ -193,7 +201,7 @@ async fn reverted_commit_tree(
         .await
         .map_err(|error| git_error_with_hint(&error))?;
     let head = head.ok_or("there is no commit on this branch")?;
-    let contents = git.contents_before(&spans, &head).await;
+    let contents = git.trees().contents_before(&spans, &head).await;
     let contents = contents.map_err(|error| git_error_with_hint(&error))?;
     if !contents.changed_by_others.is_empty() {
         let others: Vec<String> = contents
@@ -214,7 +222,7 @@ async fn reverted_commit_tree(
                 .join(" ")
         ));
     }
-    let tree = git.tree_with_contents(&head, &contents.paths).await;
+    let tree = git.trees().tree_with_contents(&head, &contents.paths).await;
     let tree = tree.map_err(|error| git_error_with_hint(&error))?;
     Ok(Some(tree).filter(|tree| *tree != head))
 }
@@ -267,6 +275,7 @@ pub async fn apply_reversal(
     attempt: ReversalAttempt,
 ) -> Result<ReversalResult, String> {
     let now = git
+        .work_tree()
         .current_tree()
         .await
         .map_err(|error| git_error_with_hint(&error))?;
@@ -277,7 +286,8 @@ pub async fn apply_reversal(
     if attempt != ReversalAttempt::First {
         // Changes made to the files since the program ended are stored, too.
         let name = format!("undo-again-{}", uuid::Uuid::now_v7().simple());
-        git.snapshot(&name)
+        git.work_tree()
+            .snapshot(&name)
             .await
             .map_err(|error| git_error_with_hint(&error))?;
     }
@@ -295,7 +305,7 @@ pub async fn apply_reversal(
                 .collect();
             let name = format!("undo-after-{}", uuid::Uuid::now_v7().simple());
             // From here on the reversal is done, even if storing the tree fails.
-            let tree = match git.snapshot(&name).await {
+            let tree = match git.work_tree().snapshot(&name).await {
                 Ok(after) => after.tree,
                 Err(error) => {
                     warnings.push((
@@ -329,7 +339,7 @@ async fn restore_and_commit(
     outlook: &ReversalOutlook,
     message: &str,
 ) -> Result<(Option<String>, Option<String>), String> {
-    let restored = git.restore_tree(&outlook.target).await;
+    let restored = git.work_tree().restore_tree(&outlook.target).await;
     restored.map_err(|error| git_error_with_hint(&error))?;
     let (Some(git), Some(tree)) = (&commits.git, &outlook.commit) else {
         return Ok((None, None));
@@ -352,14 +362,14 @@ async fn roll_back(
     outlook: &ReversalOutlook,
     kept: &TreeId,
 ) -> Result<(), GitError> {
-    let now = git.current_tree().await?;
-    let before = git.changes_between(&now, kept).await?;
+    let now = git.work_tree().current_tree().await?;
+    let before = git.trees().changes_between(&now, kept).await?;
     let is_ours = |path: &PathBuf| outlook.contents.paths.contains_key(path);
     let contents = before
         .into_iter()
         .filter(|change| is_ours(&change.path))
         .map(|change| (change.path, change.content))
         .collect();
-    let target = git.tree_with_contents(&now, &contents).await?;
-    git.restore_tree(&target).await.map(drop)
+    let target = git.trees().tree_with_contents(&now, &contents).await?;
+    git.work_tree().restore_tree(&target).await.map(drop)
 }

@@ -186,7 +186,7 @@ pub fn partial_call_text(call: &TruncatedToolCall) -> String {
 /// Lists the repository's files. Git lists them, so ignored files are left out. Opens none of them.
 pub fn list_files(repository: GitRepository, work: &mut BackgroundWork) {
     spawn(work, async move {
-        FrontResult::Files(repository.list_files().await)
+        FrontResult::Files(repository.status().list_files().await)
     });
 }
 

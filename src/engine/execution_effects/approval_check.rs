@@ -116,7 +116,7 @@ impl BindingObserver {
             let name = path.rsplit('/').next().unwrap_or_default();
             name.ends_with(".md") && self.rule_files.contains(name)
         };
-        let mut files = git.list_files().await?;
+        let mut files = git.status().list_files().await?;
         files.retain(|path| is_instruction(path) && !git.is_excluded(Path::new(path)));
         Ok(files)
     }
@@ -233,7 +233,7 @@ impl StepRuleFiles {
             let by_step = match repository.zip(tree) {
                 Some((git, tree)) => {
                     let path = path_from_event_text(&change.name);
-                    let content = git.read_file_in_tree(tree, &path).await?;
+                    let content = git.trees().read_file_in_tree(tree, &path).await?;
                     let left = content.map(|content| file_hash(&content).as_str().to_owned());
                     left == change.now
                 }

@@ -76,7 +76,7 @@ impl BaselineRun {
             });
         };
         if let Some(prover) = &self.prover {
-            let now = git.current_tree().await?;
+            let now = git.work_tree().current_tree().await?;
             let (receipt, report) = prover.run_baseline(now, stop).await?;
             let plan = self.plan.as_ref();
             let unplanned = report.zip(plan);
@@ -89,10 +89,13 @@ impl BaselineRun {
                 proof_cost: Some(self.proof_cost),
             });
         }
-        let (before, known) = (git.current_tree().await?, untracked_paths(git).await?);
+        let (before, known) = (
+            git.work_tree().current_tree().await?,
+            untracked_paths(git).await?,
+        );
         let mut receipt = self.run_tests(stop).await?;
-        let now = git.snapshot(TREE_NAME).await?.tree;
-        let mut changed = change_paths(&git.changes_between(&before, &now).await?);
+        let now = git.work_tree().snapshot(TREE_NAME).await?.tree;
+        let mut changed = change_paths(&git.trees().changes_between(&before, &now).await?);
         let mut made_by_tests: Vec<String> = untracked_paths(git).await?.into_iter().collect();
         made_by_tests.retain(|path| !known.contains(path));
         changed.retain(|path| !made_by_tests.contains(path));

@@ -163,7 +163,7 @@ impl ExecutionChecks {
             let proved = async {
                 let now = match now {
                     Some(now) => now,
-                    None => git.current_tree().await?,
+                    None => git.work_tree().current_tree().await?,
                 };
                 let span = prover.step_span(before, &now, &paths).await?;
                 prover.prove(span, &plan, &stop).await

@@ -108,6 +108,7 @@ impl RepositorySurveyor {
             return self.build_terms(commits, Vec::new(), None).await;
         };
         let dirty: Vec<String> = git
+            .status()
             .dirty_files()
             .await?
             .into_iter()

@@ -253,8 +253,8 @@ async fn describe_later_changes(
 
 /// Scans what git and the tests run, if the commit has hooks that could change it.
 async fn scan_before_hooks(git: &GitRepository) -> Result<Option<UnversionedCode>, GitError> {
-    if git.has_hooks().await? {
-        git.scan_unversioned_code().await.map(Some)
+    if git.unversioned_code().has_hooks().await? {
+        git.unversioned_code().scan().await.map(Some)
     } else {
         Ok(None)
     }
@@ -268,7 +268,8 @@ async fn describe_hook_changes(
     let changes = match before {
         Ok(None) => return None,
         Ok(Some(before)) => git
-            .scan_unversioned_code()
+            .unversioned_code()
+            .scan()
             .await
             .map(|now| now.changes_since(&before)),
         Err(error) => Err(error),

@@ -74,8 +74,8 @@ pub(in crate::engine) fn restore_step_tree(run: &mut RunContext, step: u32) {
     let leftover = find_unrecorded_commit(run, step);
     run.spawn_events_task(async move {
         let _guard = lock.lock().await;
-        let restored = match git.snapshot(&name).await {
-            Ok(_) => git.restore_tree(&before).await,
+        let restored = match git.work_tree().snapshot(&name).await {
+            Ok(_) => git.work_tree().restore_tree(&before).await,
             Err(error) => Err(error),
         };
         if let Err(error) = restored {
@@ -139,11 +139,11 @@ async fn restore_paths(
     paths: &[String],
     name: &str,
 ) -> Result<String, GitError> {
-    let now = git.snapshot(name).await?.tree;
-    let changes = git.changes_between(&now, before).await?.into_iter();
+    let now = git.work_tree().snapshot(name).await?.tree;
+    let changes = git.trees().changes_between(&now, before).await?.into_iter();
     let wanted = changes.filter(|change| paths.contains(&path_to_event_text(&change.path)));
     let contents = wanted.map(|change| (change.path, change.content)).collect();
-    let target = git.tree_with_contents(&now, &contents).await?;
-    git.restore_tree(&target).await?;
+    let target = git.trees().tree_with_contents(&now, &contents).await?;
+    git.work_tree().restore_tree(&target).await?;
     Ok(now.0)
 }

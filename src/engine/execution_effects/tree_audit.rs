@@ -36,8 +36,8 @@ pub(super) async fn changes_since_tree(
     git: &GitRepository,
     before: &TreeId,
 ) -> Result<(TreeId, Vec<String>), GitError> {
-    let now = git.current_tree().await?;
-    let changed = change_paths(&git.changes_between(before, &now).await?);
+    let now = git.work_tree().current_tree().await?;
+    let changed = change_paths(&git.trees().changes_between(before, &now).await?);
     Ok((now, changed))
 }
 
@@ -53,8 +53,8 @@ pub(super) async fn store_tree(
     git: &GitRepository,
     name: &str,
 ) -> Result<(TreeId, UnversionedCode), GitError> {
-    let snapshot = git.snapshot(name).await?;
-    Ok((snapshot.tree, git.scan_unversioned_code().await?))
+    let snapshot = git.work_tree().snapshot(name).await?;
+    Ok((snapshot.tree, git.unversioned_code().scan().await?))
 }
 
 /// What an audit compares a step's changes with.
@@ -76,8 +76,8 @@ pub(super) async fn audit_changes(
     before: &TreeId,
     inputs: &StepAuditInputs,
 ) -> Result<StepAudit, GitError> {
-    let now = git.current_tree().await?;
-    let changes = git.changes_between(before, &now).await?;
+    let now = git.work_tree().current_tree().await?;
+    let changes = git.trees().changes_between(before, &now).await?;
     let changed = change_paths(&changes);
     let dirty = changed
         .iter()
@@ -129,7 +129,8 @@ pub(super) async fn find_entry_points(
     if let Some(initial_code) = initial_code {
         // If a change also appears in the tree it is reported once, with its content there.
         let mut outside_tree = git
-            .scan_unversioned_code_with(configuration)
+            .unversioned_code()
+            .scan_with(configuration)
             .await?
             .changes_since(initial_code);
         outside_tree.retain(|change| found.iter().all(|known| known.path != change.path));
@@ -141,7 +142,7 @@ pub(super) async fn find_entry_points(
         content: change.content,
     };
     let mut points: Vec<EntryPoint> = found.into_iter().map(point).collect();
-    let ignored = git.newly_ignored_files(before, now).await?;
+    let ignored = git.status().newly_ignored_files(before, now).await?;
     points.extend(ignored.into_iter().map(|(path, pattern)| EntryPoint {
         path: path_to_event_text(&path),
         why: agent_activity::clean_line(&format!(
@@ -168,12 +169,16 @@ pub(super) async fn run_tests_between_snapshots(
         None => Receipt::without_command(),
     };
     // The snapshot is stored: it is what the step shows and where its undo starts.
-    let now = git.snapshot(&format!("step-{step}-after")).await?.tree;
+    let now = git
+        .work_tree()
+        .snapshot(&format!("step-{step}-after"))
+        .await?
+        .tree;
     if run.is_some() {
         receipt.tree_before = Some(tested.0.clone());
         receipt.tree_after = Some(now.0.clone());
     }
-    let changes = git.changes_between(before, &now).await?;
+    let changes = git.trees().changes_between(before, &now).await?;
     let initial_code = inputs.initial_unversioned_code.as_ref();
     let command = run.map(|run| run.command);
     let entry_points = find_entry_points(git, command, before, &now, initial_code).await?;
@@ -182,7 +187,7 @@ pub(super) async fn run_tests_between_snapshots(
         .into_iter()
         .filter(|path| !untracked_before.contains(path) && !changed_before.contains(path))
         .collect();
-    let mut rewritten = change_paths(&git.changes_between(&tested, &now).await?);
+    let mut rewritten = change_paths(&git.trees().changes_between(&tested, &now).await?);
     rewritten.retain(|path| !made_by_tests.contains(path));
     Ok(Event::TestsRan {
         step,
@@ -197,7 +202,7 @@ pub(super) async fn run_tests_between_snapshots(
 }
 
 pub(super) async fn untracked_paths(git: &GitRepository) -> Result<BTreeSet<String>, GitError> {
-    let dirty = git.dirty_files().await?;
+    let dirty = git.status().dirty_files().await?;
     Ok(dirty
         .iter()
         .filter(|c| c.status == FileStatus::Untracked)

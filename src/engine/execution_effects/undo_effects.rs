@@ -36,7 +36,7 @@ pub(in crate::engine) fn store_tree_before_undo(run: &mut RunContext, seen: Stri
     };
     let name = format!("undo-before-{}", uuid::Uuid::now_v7().simple());
     run.spawn_event_task(async move {
-        match git.snapshot(&name).await {
+        match git.work_tree().snapshot(&name).await {
             Ok(stored) if stored.tree.0 == seen => Event::UndoKept {
                 tree: stored.tree.0,
             },

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::error::GitError;
 use super::git_command::{HookPolicy, last_output};
+use super::private_index::PrivateIndex;
 use super::repository::GitRepository;
-use super::tree_snapshot::PrivateIndex;
 use super::work_sandbox::WorkSandbox;
 use super::{CommitId, GitHead, TreeId};
 use crate::process::{CommandOutput, SandboxMount, SandboxSpec, StdinSource};
@@ -118,7 +118,7 @@ impl GitRepository {
             // Before the first commit the base is the empty tree.
             None => TreeId(self.git.object_command(&["mktree"]).stdout_text().await?),
         };
-        let changes = self.changes_between(&base, tested).await?;
+        let changes = self.trees().changes_between(&base, tested).await?;
         let contents: BTreeMap<PathBuf, Option<String>> = changes
             .into_iter()
             .filter(|change| wanted.contains(&change.path))
@@ -130,8 +130,24 @@ impl GitRepository {
                 "nothing differs from the last commit",
             ));
         }
-        let tree = self.tree_with_contents(&base, &contents).await?;
+        let tree = self.trees().tree_with_contents(&base, &contents).await?;
         self.commit_whole_tree(&tree, message).await
+    }
+
+    /// Commits a tree as it is, independent of the work tree. Hooks run as for any commit.
+    ///
+    /// # Errors
+    /// As [`Self::commit_paths`].
+    pub async fn commit_whole_tree(
+        &self,
+        tree: &TreeId,
+        message: &str,
+    ) -> Result<CommitId, CommitFailure> {
+        self.check_no_operation_in_progress()?;
+        let index = PrivateIndex::empty()?;
+        let read = self.git.object_command(&["read-tree"]).arg(&tree.0);
+        read.index_file(&index.path()).stdout_text().await?;
+        self.commit_index(&index, message).await
     }
 
     /// Commits the content of a private index and refreshes the user's index for its paths.

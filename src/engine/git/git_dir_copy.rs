@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::CommitId;
 use super::branch::GitHead;
 use super::error::GitError;
+use super::private_index::PrivateIndex;
 use super::repository::GitRepository;
-use super::tree_snapshot::PrivateIndex;
 use super::work_sandbox::CONTENT_FOLDERS;
 use crate::process::SandboxMount;
 

@@ -5,8 +5,17 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::error::GitError;
-use super::git_command::path_from_bytes;
-use super::repository::GitRepository;
+use super::excluded_paths::ExcludedFolders;
+use super::git_command::{GitProgram, path_from_bytes, split_nul};
+use super::git_trees::GitTrees;
+
+/// What is in the work tree besides what the last commit has.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkTreeStatus<'a> {
+    pub(super) git: &'a GitProgram,
+    pub(super) trees: GitTrees<'a>,
+    pub(super) excluded: &'a ExcludedFolders,
+}
 
 /// A path that differs from the last commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,13 +44,13 @@ pub enum FileStatus {
     Submodule,
 }
 
-impl GitRepository {
+impl WorkTreeStatus<'_> {
     /// Lists the files in the index and new files, relative to the root; ignored files, and names that are
     /// not valid text, are left out.
     ///
     /// # Errors
     /// Git fails.
-    pub async fn list_files(&self) -> Result<Vec<String>, GitError> {
+    pub async fn list_files(self) -> Result<Vec<String>, GitError> {
         let args = [
             "ls-files",
             "-z",
@@ -52,7 +61,7 @@ impl GitRepository {
         ];
         // Only names are listed: no file is opened except ignore files, and no filter runs.
         let output = self.git.object_command(&args).stdout_bytes().await?;
-        let names = super::git_command::split_nul(&output);
+        let names = split_nul(&output);
         let names = names.filter_map(|name| std::str::from_utf8(name).ok());
         Ok(names.map(str::to_owned).collect())
     }
@@ -62,7 +71,7 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails.
-    pub async fn dirty_files(&self) -> Result<Vec<StatusChange>, GitError> {
+    pub async fn dirty_files(self) -> Result<Vec<StatusChange>, GitError> {
         let args = [
             "status",
             "--porcelain=v2",
@@ -73,14 +82,31 @@ impl GitRepository {
         ];
         let output = self.git.command(&args).stdout_bytes().await?;
         let mut changes = Vec::new();
-        for record in super::git_command::split_nul(&output) {
+        for record in split_nul(&output) {
             let change = parse_status_record(record).ok_or_else(|| GitError::Unreadable {
                 command: "status".to_owned(),
                 what: String::from_utf8_lossy(record).into_owned(),
             })?;
-            changes.extend(change.filter(|change| !self.is_excluded(&change.path)));
+            changes.extend(change.filter(|change| !self.excluded.contains(&change.path)));
         }
         Ok(changes)
+    }
+
+    /// Lists the repositories inside this one that are not part of it: no tree of this one contains their
+    /// files.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn nested_repositories(self) -> Result<Vec<PathBuf>, GitError> {
+        let others = self
+            .git
+            .command(&["ls-files", "-z", "--others", "--exclude-standard"]);
+        let others = others.stdout_bytes().await?;
+        let nested = split_nul(&others).filter(|path| path.ends_with(b"/"));
+        Ok(nested
+            .map(path_from_bytes)
+            .filter(|path| !self.excluded.contains(path))
+            .collect())
     }
 }
 

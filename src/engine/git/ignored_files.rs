@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::TreeId;
 use super::error::GitError;
 use super::git_command::{last_output, path_from_bytes, split_nul};
-use super::repository::GitRepository;
+use super::git_status::WorkTreeStatus;
 
 /// Names of build outputs, installed packages and caches: they are never committed, and every step that
 /// sets up a project ignores them.
@@ -55,13 +55,13 @@ const BUILD_OUTPUT_EXTENSIONS: [&str; 10] = [
     "tmp",
 ];
 
-impl GitRepository {
+impl WorkTreeStatus<'_> {
     /// Lists the files and folders in the work tree that the index does not have: untracked ones, and ignored ones that
     /// tools do not build or install.
     ///
     /// # Errors
     /// Git fails.
-    pub async fn uncommitted_entries(&self) -> Result<Vec<PathBuf>, GitError> {
+    pub async fn uncommitted_entries(self) -> Result<Vec<PathBuf>, GitError> {
         let list = self
             .git
             .command(&["ls-files", "-z", "--others", "--directory"]);
@@ -69,7 +69,7 @@ impl GitRepository {
         let paths = split_nul(&output).map(|path| path.strip_suffix(b"/").unwrap_or(path));
         Ok(paths
             .map(path_from_bytes)
-            .filter(|path| !self.is_excluded(path) && !is_build_output(path))
+            .filter(|path| !self.excluded.contains(path) && !is_build_output(path))
             .collect())
     }
 
@@ -79,11 +79,11 @@ impl GitRepository {
     /// # Errors
     /// Git fails.
     pub async fn newly_ignored_files(
-        &self,
+        self,
         before: &TreeId,
         now: &TreeId,
     ) -> Result<Vec<(PathBuf, String)>, GitError> {
-        let changes = self.changes_between(before, now).await?;
+        let changes = self.trees.changes_between(before, now).await?;
         let lists = changes.into_iter().map(|change| change.path);
         let lists: Vec<PathBuf> = lists
             .filter(|path| path.file_name() == Some(OsStr::new(".gitignore")))
@@ -94,6 +94,7 @@ impl GitRepository {
         let mut known = BTreeMap::new();
         for list in lists {
             let text = self
+                .trees
                 .read_file_in_tree(before, &list)
                 .await?
                 .unwrap_or_default();
@@ -105,14 +106,14 @@ impl GitRepository {
         };
         let ignored = self.ignored_files_with_patterns().await?.into_iter();
         let new = ignored.filter(|(path, source, pattern)| {
-            is_new(source, pattern) && !is_build_output(path) && !self.is_excluded(path)
+            is_new(source, pattern) && !is_build_output(path) && !self.excluded.contains(path)
         });
         Ok(new.map(|(path, _, pattern)| (path, pattern)).collect())
     }
 
     /// Lists everything ignored, a folder as one entry, with the file and the line that ignore it.
     async fn ignored_files_with_patterns(
-        &self,
+        self,
     ) -> Result<Vec<(PathBuf, PathBuf, String)>, GitError> {
         let args = [
             "status",

@@ -15,8 +15,8 @@ use super::CommitId;
 use super::commit::{CommitFailure, CommitFailureKind};
 use super::error::GitError;
 use super::git_command::split_nul;
+use super::private_index::PrivateIndex;
 use super::repository::GitRepository;
-use super::tree_snapshot::PrivateIndex;
 use crate::process::StdinSource;
 
 /// How long to wait for another process's lock on the index after the commit.

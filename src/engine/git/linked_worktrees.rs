@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::CommitId;
 use super::error::GitError;
-use super::git_command::{GitProgram, path_from_bytes, split_nul};
+use super::git_command::{GitProgram, path_from_bytes};
 use super::repository::GitRepository;
 use crate::permission::lexical_path::lexical_absolute;
 
@@ -105,23 +105,6 @@ impl GitRepository {
         };
         let entries = entries.into_iter().flatten().flatten();
         entries.filter_map(|entry| place(entry.path())).collect()
-    }
-
-    /// Lists the repositories inside this one that are not part of it: no tree of this one contains their
-    /// files.
-    ///
-    /// # Errors
-    /// Git fails.
-    pub async fn nested_repositories(&self) -> Result<Vec<PathBuf>, GitError> {
-        let others = self
-            .git
-            .command(&["ls-files", "-z", "--others", "--exclude-standard"]);
-        let others = others.stdout_bytes().await?;
-        let nested = split_nul(&others).filter(|path| path.ends_with(b"/"));
-        Ok(nested
-            .map(path_from_bytes)
-            .filter(|path| !self.is_excluded(path))
-            .collect())
     }
 }
 

@@ -14,8 +14,12 @@ use super::error::GitError;
 use super::excluded_paths::ExcludedFolders;
 use super::git_command::{GitCommand, GitProgram, last_output, path_from_bytes};
 use super::git_settings::GitSettings;
+use super::git_status::WorkTreeStatus;
+use super::git_trees::GitTrees;
 use super::tree_cache::TreeCache;
+use super::unversioned_code::UnversionedCodeSources;
 use super::work_sandbox::WorkSandbox;
+use super::work_tree::{GitWorkTree, SharedIndex};
 use crate::process::SandboxSpec;
 
 /// The questions to git about a work tree, in the order of its answers.
@@ -29,6 +33,7 @@ pub struct GitRepository {
     pub(super) commit_sandbox: Option<SandboxSpec>,
     pub(super) excluded_folders: ExcludedFolders,
     pub(super) tree_cache: TreeCache,
+    pub(super) last_index: SharedIndex,
 }
 
 /// How a folder relates to git.
@@ -128,6 +133,7 @@ impl GitRepository {
             commit_sandbox: None,
             excluded_folders: ExcludedFolders::default(),
             tree_cache: TreeCache::default(),
+            last_index: SharedIndex::default(),
         })
     }
 
@@ -210,6 +216,43 @@ impl GitRepository {
             git: &self.git,
             history: self.history(),
             config: self.config(),
+        }
+    }
+
+    /// Returns the trees that git stores.
+    pub fn trees(&self) -> GitTrees<'_> {
+        GitTrees {
+            git: &self.git,
+            cache: &self.tree_cache,
+        }
+    }
+
+    /// Returns the user's files as one tree.
+    pub fn work_tree(&self) -> GitWorkTree<'_> {
+        GitWorkTree {
+            git: &self.git,
+            branches: self.branches(),
+            trees: self.trees(),
+            excluded: &self.excluded_folders,
+            last_index: &self.last_index,
+        }
+    }
+
+    /// Returns what the work tree has besides the last commit.
+    pub fn status(&self) -> WorkTreeStatus<'_> {
+        WorkTreeStatus {
+            git: &self.git,
+            trees: self.trees(),
+            excluded: &self.excluded_folders,
+        }
+    }
+
+    /// Returns what git or a test command would run and no tree shows.
+    pub fn unversioned_code(&self) -> UnversionedCodeSources<'_> {
+        UnversionedCodeSources {
+            git: &self.git,
+            config: self.config(),
+            excluded: &self.excluded_folders,
         }
     }
 

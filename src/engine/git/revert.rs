@@ -1,5 +1,4 @@
-//! Computes what a revert needs: the content for each path, and who else changed it since. Also commits a
-//! tree without checking it out.
+//! Computes what a revert needs: the content for each path, who else changed it since, and the tree with these contents.
 //!
 //! Does not touch the work tree.
 
@@ -7,11 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::commit::CommitFailure;
+use super::TreeId;
 use super::error::GitError;
-use super::repository::GitRepository;
-use super::tree_snapshot::PrivateIndex;
-use super::{CommitId, TreeId};
+use super::git_trees::GitTrees;
+use super::private_index::PrivateIndex;
 use crate::process::StdinSource;
 
 /// Two trees: the files go back from the later one to the earlier one.
@@ -32,14 +30,14 @@ pub struct RevertContents {
     pub changed_by_others: BTreeSet<PathBuf>,
 }
 
-impl GitRepository {
+impl GitTrees<'_> {
     /// Finds the new content of each path that changed in one of the spans, oldest first, and which of them
     /// differ between two spans, or between the last one and `now`.
     ///
     /// # Errors
     /// Git fails, for example because a tree no longer exists.
     pub async fn contents_before(
-        &self,
+        self,
         spans: &[RevertSpan],
         now: &TreeId,
     ) -> Result<RevertContents, GitError> {
@@ -65,7 +63,7 @@ impl GitRepository {
     /// # Errors
     /// Git fails.
     pub async fn tree_with_contents(
-        &self,
+        self,
         base: &TreeId,
         contents: &BTreeMap<PathBuf, Option<String>>,
     ) -> Result<TreeId, GitError> {
@@ -73,23 +71,23 @@ impl GitRepository {
             return Ok(base.clone());
         }
         let key = (base.clone(), contents.clone());
-        if let Some(known) = self.tree_cache.trees.find(&key) {
+        if let Some(known) = self.cache.trees.find(&key) {
             return Ok(known);
         }
         let tree = self.write_tree_with_contents(base, contents).await?;
-        self.tree_cache.trees.keep(key, tree.clone());
+        self.cache.trees.keep(key, tree.clone());
         Ok(tree)
     }
 
     /// Returns whether the repository has a tree with everything in it.
-    pub async fn has_whole_tree(&self, tree: &TreeId) -> bool {
+    pub async fn has_whole_tree(self, tree: &TreeId) -> bool {
         // Git does not write a tree of which something is missing.
         let written = self.write_tree_with_contents(tree, &BTreeMap::new()).await;
         written.is_ok_and(|written| written == *tree)
     }
 
     async fn write_tree_with_contents(
-        &self,
+        self,
         base: &TreeId,
         contents: &BTreeMap<PathBuf, Option<String>>,
     ) -> Result<TreeId, GitError> {
@@ -121,21 +119,5 @@ impl GitRepository {
             .stdout_text()
             .await?;
         Ok(TreeId(tree))
-    }
-
-    /// Commits a tree as it is, independent of the work tree. Hooks run as for any commit.
-    ///
-    /// # Errors
-    /// As [`GitRepository::commit_paths`].
-    pub async fn commit_whole_tree(
-        &self,
-        tree: &TreeId,
-        message: &str,
-    ) -> Result<CommitId, CommitFailure> {
-        self.check_no_operation_in_progress()?;
-        let index = PrivateIndex::empty()?;
-        let read = self.git.object_command(&["read-tree"]).arg(&tree.0);
-        read.index_file(&index.path()).stdout_text().await?;
-        self.commit_index(&index, message).await
     }
 }

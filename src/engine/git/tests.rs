@@ -145,7 +145,7 @@ async fn commit_now(
     leave_out: &[PathBuf],
     message: &str,
 ) -> Result<CommitId, CommitFailure> {
-    let tree = repository.current_tree().await.unwrap();
+    let tree = repository.work_tree().current_tree().await.unwrap();
     repository
         .commit_paths(&tree, paths, leave_out, message)
         .await
@@ -164,6 +164,7 @@ fn describe_changes<T: std::fmt::Debug>(changes: impl IntoIterator<Item = (PathB
 async fn dirty(repository: &GitRepository) -> String {
     describe_changes(
         repository
+            .status()
             .dirty_files()
             .await
             .unwrap()

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::TreeId;
-use super::tree_snapshot::TreeChange;
-use super::work_tree::KeptIndex;
+use super::git_trees::TreeChange;
 
 /// How many results of each kind are kept.
 const MAX_KEPT: usize = 16;
@@ -19,7 +18,6 @@ pub(super) type ReplacedContents = (TreeId, BTreeMap<PathBuf, Option<String>>);
 pub(super) struct TreeCache {
     pub(super) changes: RecentResults<(TreeId, TreeId), Arc<Vec<TreeChange>>>,
     pub(super) trees: RecentResults<ReplacedContents, TreeId>,
-    pub(super) last_index: Arc<Mutex<Option<KeptIndex>>>,
 }
 
 /// Results by what they were computed from, the newest last.

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::TreeId;
 use super::error::GitError;
-use super::repository::GitRepository;
-use super::tree_snapshot::{TreeChange, TreeChangeKind};
+use super::git_trees::{GitTrees, TreeChange, TreeChangeKind};
 use crate::process::StdinSource;
 
 /// The old and the new content of a path, as git's mode and object id; `None` where there is none.
@@ -50,13 +49,13 @@ impl TreeMerge {
     }
 }
 
-impl GitRepository {
+impl GitTrees<'_> {
     /// Merges the changes from `base` to `theirs` into `ours`.
     ///
     /// # Errors
     /// Git fails, for example because a tree no longer exists.
     pub async fn merge_trees(
-        &self,
+        self,
         base: &TreeId,
         ours: &TreeId,
         theirs: &TreeId,
@@ -95,7 +94,7 @@ impl GitRepository {
 
     /// Returns the new content of a path; `None` where both sides changed it and the changes cannot be
     /// combined.
-    async fn merge_entry(&self, three: &ThreeWayEntry) -> Result<Option<Option<String>>, GitError> {
+    async fn merge_entry(self, three: &ThreeWayEntry) -> Result<Option<Option<String>>, GitError> {
         let ThreeWayEntry { base, ours, theirs } = three;
         if ours == base {
             return Ok(Some(theirs.clone()));
@@ -119,7 +118,7 @@ impl GitRepository {
     }
 
     /// Merges two texts by lines and returns the object; `None` where they conflict or are not texts.
-    async fn merge_texts(&self, ids: [&str; 3]) -> Result<Option<String>, GitError> {
+    async fn merge_texts(self, ids: [&str; 3]) -> Result<Option<String>, GitError> {
         let mut texts = Vec::new();
         for id in ids {
             let blob = self
@@ -143,7 +142,7 @@ impl GitRepository {
     }
 
     /// Stores a file's bytes; returns their object id.
-    async fn write_blob(&self, bytes: Vec<u8>) -> Result<String, GitError> {
+    async fn write_blob(self, bytes: Vec<u8>) -> Result<String, GitError> {
         let write = self.git.object_command(&["hash-object", "-w", "--stdin"]);
         write.stdin(StdinSource::Bytes(bytes)).stdout_text().await
     }
@@ -152,7 +151,7 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails.
-    pub async fn read_content_text(&self, content: &str) -> Result<Option<String>, GitError> {
+    pub async fn read_content_text(self, content: &str) -> Result<Option<String>, GitError> {
         let Some((mode, blob)) = content.split_once(' ') else {
             return Ok(None);
         };
@@ -167,7 +166,7 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails.
-    pub async fn write_content(&self, like: &str, text: String) -> Result<String, GitError> {
+    pub async fn write_content(self, like: &str, text: String) -> Result<String, GitError> {
         let mode = like.split(' ').next().unwrap_or("100644");
         let blob = self.write_blob(text.into_bytes()).await?;
         Ok(format!("{mode} {blob}"))
@@ -183,13 +182,13 @@ pub struct RemainingChange {
     pub changed_since: Vec<PathBuf>,
 }
 
-impl GitRepository {
+impl GitTrees<'_> {
     /// Returns the old and the new content of each path that differs between two trees.
     ///
     /// # Errors
     /// Git fails, for example because a tree no longer exists.
     pub async fn path_changes_between(
-        &self,
+        self,
         before: &TreeId,
         after: &TreeId,
     ) -> Result<BTreeMap<PathBuf, PathMergeResult>, GitError> {
@@ -202,16 +201,16 @@ impl GitRepository {
         Ok(taken.collect())
     }
 
-    /// Returns what is not done yet in the work tree of a change from `before` to `after`.
+    /// Returns what is not done yet in the tree `now` of a change from `before` to `after`.
     ///
     /// # Errors
     /// Git fails, for example because a tree no longer exists.
     pub async fn remaining_change(
-        &self,
+        self,
         before: &TreeId,
         after: &TreeId,
+        now: TreeId,
     ) -> Result<RemainingChange, GitError> {
-        let now = self.current_tree().await?;
         let since = contents_by_path(self.changes_between(before, &now).await?, &mut Vec::new());
         let mut rest = RemainingChange {
             merge: TreeMerge {

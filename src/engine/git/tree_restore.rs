@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::TreeId;
 use super::error::GitError;
-use super::repository::GitRepository;
-use super::tree_snapshot::{PrivateIndex, TreeChange, TreeChangeKind};
+use super::git_trees::{TreeChange, TreeChangeKind};
+use super::private_index::PrivateIndex;
+use super::work_tree::GitWorkTree;
 
 /// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,7 +23,7 @@ pub struct TreeRestoreReport {
     pub skipped_submodules: Vec<PathBuf>,
 }
 
-impl GitRepository {
+impl GitWorkTree<'_> {
     /// Restores the work tree to a tree.
     ///
     /// The ignore files of the snapshot decide what git ignores, so they are restored first: a file that was
@@ -30,22 +31,23 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails, or a file cannot be written or removed; what was done until then stays.
-    pub async fn restore_tree(&self, tree: &TreeId) -> Result<TreeRestoreReport, GitError> {
+    pub async fn restore_tree(self, tree: &TreeId) -> Result<TreeRestoreReport, GitError> {
         let mut restored = TreeRestoreReport::default();
         let now = self.current_tree().await?;
-        let mut changes = self.changes_between(&now, tree).await?;
-        changes.retain(|change| is_rule_file(&change.path) && !self.is_excluded(&change.path));
+        let mut changes = self.trees.changes_between(&now, tree).await?;
+        changes
+            .retain(|change| is_rule_file(&change.path) && !self.excluded.contains(&change.path));
         self.apply_changes(tree, &changes, &mut restored).await?;
 
         let now = self.current_tree().await?;
-        let mut changes = self.changes_between(&now, tree).await?;
-        changes.retain(|change| !self.is_excluded(&change.path));
+        let mut changes = self.trees.changes_between(&now, tree).await?;
+        changes.retain(|change| !self.excluded.contains(&change.path));
         self.apply_changes(tree, &changes, &mut restored).await?;
         Ok(restored)
     }
 
     async fn apply_changes(
-        &self,
+        self,
         tree: &TreeId,
         changes: &[TreeChange],
         restored: &mut TreeRestoreReport,
@@ -98,7 +100,7 @@ impl GitRepository {
     }
 
     /// Removes a file and the folders that are empty afterwards.
-    fn remove_file_and_empty_folders(&self, path: &Path) -> Result<(), GitError> {
+    fn remove_file_and_empty_folders(self, path: &Path) -> Result<(), GitError> {
         let target = self.git.root.join(path);
         match std::fs::remove_file(&target) {
             Ok(()) => {}

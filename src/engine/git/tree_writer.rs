@@ -16,9 +16,9 @@ use thiserror::Error;
 
 use super::TreeId;
 use super::error::GitError;
-use super::repository::GitRepository;
+use super::private_index::PrivateIndex;
 use super::tree_merge::{PathMergeResult, TreeMerge};
-use super::tree_snapshot::PrivateIndex;
+use super::work_tree::GitWorkTree;
 use crate::process::StdinSource;
 use crate::store::failpoints;
 use atomic_swap::{
@@ -116,14 +116,14 @@ impl ScratchFolders {
     }
 }
 
-impl GitRepository {
+impl GitWorkTree<'_> {
     /// Writes a merge; `scratch` is a folder of the program on the same disk. Afterwards it is empty, unless
     /// it contains something that could not be put back.
     ///
     /// # Errors
     /// Nothing was written, and why; or what could not be rolled back.
     pub async fn write_merge(
-        &self,
+        self,
         joined: &TreeMerge,
         scratch: &Path,
     ) -> Result<(), TreeWriteError> {
@@ -137,7 +137,7 @@ impl GitRepository {
     }
 
     async fn write_merge_from(
-        &self,
+        self,
         joined: &TreeMerge,
         scratch: &ScratchFolders,
     ) -> Result<(), TreeWriteError> {
@@ -148,6 +148,7 @@ impl GitRepository {
         let comes: Vec<&Path> = comes.map(|(path, _)| path.as_path()).collect();
         if !comes.is_empty() {
             let target = self
+                .trees
                 .tree_with_contents(&joined.ours, &joined.result_contents())
                 .await?;
             let index = PrivateIndex::empty()?;
@@ -163,7 +164,7 @@ impl GitRepository {
         // Fingerprints come before git's own scan: a path that differs afterwards was saved since.
         let prints = fingerprint_paths(joined, &self.git.root)?;
         let now = self.current_tree().await?;
-        let meanwhile = self.changes_between(&joined.ours, &now).await?;
+        let meanwhile = self.trees.changes_between(&joined.ours, &now).await?;
         let mut meanwhile = meanwhile.into_iter().map(|change| change.path);
         if let Some(path) = meanwhile.find(|path| joined.paths.contains_key(path)) {
             return Err(TreeWriteError::ChangedMeanwhile(path));
@@ -182,17 +183,17 @@ impl GitRepository {
         }
     }
 
-    /// Finds files that the user saved exactly when a program ended inside [`GitRepository::write_merge`]:
+    /// Finds files that the user saved exactly when a program ended inside [`GitWorkTree::write_merge`]:
     /// their content is neither the old nor the new one. Removes nothing.
     ///
     /// # Errors
     /// Git or the disk fails.
     pub async fn find_displaced_files(
-        &self,
+        self,
         [before, after]: [&TreeId; 2],
         scratch: &Path,
     ) -> Result<Vec<DisplacedFile>, TreeWriteError> {
-        let paths = self.path_changes_between(before, after).await?;
+        let paths = self.trees.path_changes_between(before, after).await?;
         let scratch = ScratchFolders::in_folder(scratch);
         let mut left = Vec::new();
         for folder in [&scratch.new, &scratch.old] {
@@ -224,7 +225,7 @@ impl GitRepository {
     }
 
     /// Deletes the content of `scratch` when nothing in it is needed any more.
-    pub fn clear_scratch(&self, scratch: &Path) {
+    pub fn clear_scratch(self, scratch: &Path) {
         ScratchFolders::in_folder(scratch).remove();
     }
 }

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::config_programs::GitConfiguration;
+use super::config_programs::{GitConfiguration, RepositoryConfig};
 use super::error::GitError;
-use super::git_command::{path_from_bytes, split_nul};
+use super::excluded_paths::ExcludedFolders;
+use super::git_command::{GitProgram, path_from_bytes, split_nul};
 use super::installed_packages::{installed_packages, is_dependency_folder};
-use super::repository::GitRepository;
 use super::sensitive_files::{HOOK_FOLDERS, is_sensitive_when_ignored};
 
 use file_walk::{FileWalk, hash_path, is_skipped, sorted_entries};
@@ -97,26 +97,34 @@ impl UnversionedCodeKind {
     }
 }
 
-impl GitRepository {
+/// The places of what git or a test command would run or read and that no tree shows.
+#[derive(Debug, Clone, Copy)]
+pub struct UnversionedCodeSources<'a> {
+    pub(super) git: &'a GitProgram,
+    pub(super) config: RepositoryConfig<'a>,
+    pub(super) excluded: &'a ExcludedFolders,
+}
+
+impl UnversionedCodeSources<'_> {
     /// Scans everything that git or a test command would run or read and that no tree shows.
     ///
     /// # Errors
     /// Git fails, or a file cannot be read.
-    pub async fn scan_unversioned_code(&self) -> Result<UnversionedCode, GitError> {
-        let configuration = self.config().read().await?;
-        self.scan_unversioned_code_with(&configuration).await
+    pub async fn scan(self) -> Result<UnversionedCode, GitError> {
+        let configuration = self.config.read().await?;
+        self.scan_with(&configuration).await
     }
 
-    /// Scans as [`GitRepository::scan_unversioned_code`] does, with a configuration that was just read.
+    /// Scans as [`Self::scan`] does, with a configuration that was just read.
     ///
     /// # Errors
     /// Git fails, or a file cannot be read.
-    pub async fn scan_unversioned_code_with(
-        &self,
+    pub async fn scan_with(
+        self,
         configuration: &GitConfiguration,
     ) -> Result<UnversionedCode, GitError> {
         let mut look = UnversionedCodeScanner {
-            repository: self,
+            sources: self,
             found: UnversionedCode::default(),
         };
         let hooks = configuration.hooks.clone();
@@ -145,15 +153,15 @@ impl GitRepository {
     ///
     /// # Errors
     /// Git fails.
-    pub async fn has_hooks(&self) -> Result<bool, GitError> {
-        let hooks = sorted_entries(&self.config().hooks_path().await?);
+    pub async fn has_hooks(self) -> Result<bool, GitError> {
+        let hooks = sorted_entries(&self.config.hooks_path().await?);
         let is_hook = |path: &PathBuf| path.extension().is_none_or(|end| end != "sample");
         Ok(hooks.iter().any(is_hook))
     }
 
     /// Returns the files that git may read its configuration from, including the user's own and included
     /// ones.
-    fn configuration_files(&self, mut named: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    fn configuration_files(self, mut named: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         named.insert(self.git.common_dir.join("config"));
         named.insert(self.git.common_dir.join("config.worktree"));
         named.insert(self.git.git_dir.join("config.worktree"));
@@ -161,7 +169,7 @@ impl GitRepository {
     }
 
     /// Lists what is in the work tree, with one call for what git does not track and one for what it does.
-    async fn list_work_tree(&self) -> Result<WorkTreePaths, GitError> {
+    async fn list_work_tree(self) -> Result<WorkTreePaths, GitError> {
         let args = [
             "status",
             "--porcelain=v2",
@@ -234,7 +242,7 @@ fn add_folders(path: &[u8], folders: &mut BTreeSet<Vec<u8>>) {
 
 /// A scan in progress.
 struct UnversionedCodeScanner<'a> {
-    repository: &'a GitRepository,
+    sources: UnversionedCodeSources<'a>,
     found: UnversionedCode,
 }
 
@@ -247,7 +255,7 @@ impl UnversionedCodeScanner<'_> {
         let is_hook = |path: &Path| path.extension().is_none_or(|end| end != "sample");
         let mut files = FileWalk::from_folder(folder);
         // A folder that contains the whole work tree does not contain only hooks.
-        files.is_recursive = !self.repository.git.root.starts_with(folder);
+        files.is_recursive = !self.sources.git.root.starts_with(folder);
         for path in files.by_ref().filter(|path| is_hook(path)) {
             self.add_path(&path, UnversionedCodeKind::Hook)?;
         }
@@ -262,10 +270,8 @@ impl UnversionedCodeScanner<'_> {
     }
 
     fn scan_unversioned_paths(&mut self, paths: Vec<PathBuf>) -> Result<(), GitError> {
-        let repository = self.repository;
-        let paths = paths
-            .into_iter()
-            .filter(|path| !repository.is_excluded(path));
+        let UnversionedCodeSources { git, excluded, .. } = self.sources;
+        let paths = paths.into_iter().filter(|path| !excluded.contains(path));
         let paths: Vec<PathBuf> = paths.collect();
         for path in &paths {
             let is_inside = path.parent().is_some_and(is_skipped);
@@ -274,11 +280,10 @@ impl UnversionedCodeScanner<'_> {
             }
         }
         let paths = paths.into_iter().filter(|path| !is_skipped(path));
-        let mut files =
-            FileWalk::from_paths(paths.map(|path| repository.git.root.join(path)).collect());
+        let mut files = FileWalk::from_paths(paths.map(|path| git.root.join(path)).collect());
         for path in files.by_ref() {
-            let below = path.strip_prefix(&repository.git.root).unwrap_or(&path);
-            if repository.is_excluded(below) {
+            let below = path.strip_prefix(&git.root).unwrap_or(&path);
+            if excluded.contains(below) {
                 continue;
             }
             if path.file_name().is_some_and(|name| name == ".git") {
@@ -289,14 +294,14 @@ impl UnversionedCodeScanner<'_> {
                 self.add_path(&path, UnversionedCodeKind::EntryPoint)?;
             }
         }
-        self.add_limit_notice(&repository.git.root, &files);
+        self.add_limit_notice(&git.root, &files);
         Ok(())
     }
 
     /// Adds files with a set-id bit.
     fn scan_set_id_files(&mut self, files: Vec<PathBuf>) {
         for path in files {
-            let found = std::fs::symlink_metadata(self.repository.git.root.join(&path));
+            let found = std::fs::symlink_metadata(self.sources.git.root.join(&path));
             let mode = found.map_or(0, |found| if found.is_file() { found.mode() } else { 0 });
             if mode & 0o6000 != 0 {
                 let mark = UnversionedCodeEntry {
@@ -312,7 +317,7 @@ impl UnversionedCodeScanner<'_> {
     fn scan_pointers(&mut self) -> Result<(), GitError> {
         for name in ["commondir", "objects/info/alternates"] {
             self.add_path(
-                &self.repository.git.common_dir.join(name),
+                &self.sources.git.common_dir.join(name),
                 UnversionedCodeKind::Pointer,
             )?;
         }
@@ -321,7 +326,7 @@ impl UnversionedCodeScanner<'_> {
 
     /// Adds each package in a folder of installed packages.
     fn scan_packages(&mut self, folder: &Path) -> Result<(), GitError> {
-        let place = self.repository.git.root.join(folder);
+        let place = self.sources.git.root.join(folder);
         // The folder itself may be a link; its target matters as much as its content.
         if std::fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
             self.add_path(&place, UnversionedCodeKind::Dependency)?;
@@ -436,7 +441,7 @@ impl UnversionedCodeScanner<'_> {
     }
 
     fn relative_to_root(&self, path: &Path) -> PathBuf {
-        let below = path.strip_prefix(&self.repository.git.root);
+        let below = path.strip_prefix(&self.sources.git.root);
         below.unwrap_or(path).to_path_buf()
     }
 }

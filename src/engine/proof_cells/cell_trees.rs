@@ -44,7 +44,7 @@ impl StepTrees {
         let mut changed_tests = Vec::new();
         let mut added_tests = Vec::new();
         let mut changed_code = BTreeMap::new();
-        for (path, change) in git.path_changes_between(&old, &new).await? {
+        for (path, change) in git.trees().path_changes_between(&old, &new).await? {
             let name = path_to_event_text(&path);
             let sides = if tests.is_test(&name) {
                 Some((change.after.clone(), change.before.clone()))
@@ -64,8 +64,8 @@ impl StepTrees {
             }
         }
         let (red, kept) = tokio::try_join!(
-            git.tree_with_contents(&old, &with_new_tests),
-            git.tree_with_contents(&new, &with_old_tests)
+            git.trees().tree_with_contents(&old, &with_new_tests),
+            git.trees().tree_with_contents(&new, &with_old_tests)
         )?;
         Ok(Self {
             red,
@@ -96,8 +96,8 @@ async fn exchange_rust_tests(
         return Ok(None);
     }
     let (Some(old), Some(new)) = (
-        git.read_content_text(before).await?,
-        git.read_content_text(after).await?,
+        git.trees().read_content_text(before).await?,
+        git.trees().read_content_text(after).await?,
     ) else {
         return Ok(None);
     };
@@ -111,8 +111,8 @@ async fn exchange_rust_tests(
         return Ok(None);
     };
     Ok(Some((
-        Some(git.write_content(before, red).await?),
-        Some(git.write_content(after, kept).await?),
+        Some(git.trees().write_content(before, red).await?),
+        Some(git.trees().write_content(after, kept).await?),
     )))
 }
 
@@ -128,9 +128,17 @@ async fn brings_rust_tests(
     if path.extension() != Some(OsStr::new("rs")) {
         return Ok(false);
     }
-    let new = git.read_content_text(after).await?.unwrap_or_default();
+    let new = git
+        .trees()
+        .read_content_text(after)
+        .await?
+        .unwrap_or_default();
     let old = match &change.before {
-        Some(before) => git.read_content_text(before).await?.unwrap_or_default(),
+        Some(before) => git
+            .trees()
+            .read_content_text(before)
+            .await?
+            .unwrap_or_default(),
         None => String::new(),
     };
     Ok(rust_test_items::tests_differ(&old, &new))
@@ -146,11 +154,15 @@ pub(super) async fn tree_with_paths(
     now: &TreeId,
     paths: &[PathBuf],
 ) -> Result<TreeId, GitError> {
-    let changes = git.path_changes_between(base, now).await?.into_iter();
+    let changes = git
+        .trees()
+        .path_changes_between(base, now)
+        .await?
+        .into_iter();
     let wanted = changes.filter(|(path, _)| paths.contains(path));
     let contents: BTreeMap<_, _> = wanted.map(|(path, change)| (path, change.after)).collect();
-    if contents.len() == git.changes_between(base, now).await?.len() {
+    if contents.len() == git.trees().changes_between(base, now).await?.len() {
         return Ok(now.clone());
     }
-    git.tree_with_contents(base, &contents).await
+    git.trees().tree_with_contents(base, &contents).await
 }

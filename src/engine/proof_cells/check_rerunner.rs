@@ -215,7 +215,7 @@ impl CheckRerunner {
     /// Returns whether the repository has all of a tree.
     async fn has_tree(&self, tree: &TreeId) -> bool {
         // A receipt may hold any text, and git takes some texts for options.
-        is_object_id(&tree.0) && self.cells.git.has_whole_tree(tree).await
+        is_object_id(&tree.0) && self.cells.git.trees().has_whole_tree(tree).await
     }
 }
 

@@ -31,7 +31,10 @@ impl CellRunner {
         &self,
         trees: &StepTrees,
     ) -> Result<Option<String>, TestRunError> {
-        let changes = self.git.path_changes_between(&trees.old, &trees.new);
+        let changes = self
+            .git
+            .trees()
+            .path_changes_between(&trees.old, &trees.new);
         let changes = changes.await?;
         let texts = read_changed_texts(self, changes.iter()).await?;
         Ok(find_ci_read(&to_changed_code(&texts)))

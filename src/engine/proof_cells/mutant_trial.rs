@@ -144,11 +144,11 @@ pub(super) async fn read_changed_texts(
         let Some(after) = &change.after else {
             continue;
         };
-        let Some(after) = cells.git.read_content_text(after).await? else {
+        let Some(after) = cells.git.trees().read_content_text(after).await? else {
             continue;
         };
         let before = match &change.before {
-            Some(before) => cells.git.read_content_text(before).await?,
+            Some(before) => cells.git.trees().read_content_text(before).await?,
             None => None,
         };
         texts.push((name, before.unwrap_or_default(), after));
@@ -181,8 +181,13 @@ async fn mutated_tree(
     let text = mutant.text.clone();
     let content = cells
         .git
+        .trees()
         .write_content(like.unwrap_or("100644"), text)
         .await?;
     let contents = BTreeMap::from([(path, Some(content))]);
-    Ok(cells.git.tree_with_contents(&trees.new, &contents).await?)
+    Ok(cells
+        .git
+        .trees()
+        .tree_with_contents(&trees.new, &contents)
+        .await?)
 }

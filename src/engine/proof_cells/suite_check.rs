@@ -89,7 +89,7 @@ impl StepProver {
             return Ok(());
         };
         let before = cells.run_cell(ProofCell::Baseline, &start, cancel).await?;
-        let renames = cells.git.renamed_paths(&start, &trees.new).await?;
+        let renames = cells.git.trees().renamed_paths(&start, &trees.new).await?;
         let whole = StepTrees::divide(&cells.git, start, trees.new.clone(), &self.tests).await?;
         let mut suite = StepProof {
             changed_tests: whole.changed_tests,

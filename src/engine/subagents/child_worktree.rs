@@ -77,7 +77,12 @@ impl ChildWorktree {
     async fn record_and_check_out(&self) -> Result<(), String> {
         let held = self.tree_lock.lock().await;
         let name = format!("{}-base", self.turn);
-        let now = self.git.snapshot(&name).await.map_err(describe_git_error)?;
+        let now = self
+            .git
+            .work_tree()
+            .snapshot(&name)
+            .await
+            .map_err(describe_git_error)?;
         drop(held);
         let mut record = WorktreeRecord::new(
             &self.session,
@@ -93,7 +98,7 @@ impl ChildWorktree {
         let planted = self.git.add_worktree(&self.path, &now.commit).await;
         let planted = planted.map_err(describe_git_error)?;
         if let Some((from, to)) = &self.unapplied_changes {
-            let joined = self.git.merge_trees(from, &now.tree, to).await;
+            let joined = self.git.trees().merge_trees(from, &now.tree, to).await;
             let joined = joined.map_err(describe_git_error)?;
             if !joined.conflicts.is_empty() {
                 let paths: Vec<String> = joined.conflicts.iter().map(display_path).collect();
@@ -104,9 +109,14 @@ impl ChildWorktree {
                 ));
             }
             let contents = joined.result_contents();
-            let target = self.git.tree_with_contents(&now.tree, &contents).await;
+            let target = self
+                .git
+                .trees()
+                .tree_with_contents(&now.tree, &contents)
+                .await;
             let target = target.map_err(describe_git_error)?;
             planted
+                .work_tree()
                 .restore_tree(&target)
                 .await
                 .map_err(describe_git_error)?;
@@ -164,8 +174,13 @@ impl ChildWorktree {
         let planted = planted
             .ok_or_else(|| format!("git no longer has a worktree in {}", self.path.display()))?;
         let name = format!("{}-after", self.turn);
-        let after = planted.snapshot(&name).await.map_err(describe_git_error)?;
+        let after = planted
+            .work_tree()
+            .snapshot(&name)
+            .await
+            .map_err(describe_git_error)?;
         let nested = planted
+            .status()
             .nested_repositories()
             .await
             .map_err(describe_git_error)?;
@@ -180,6 +195,7 @@ impl ChildWorktree {
     ) -> Result<Option<TaskPatch>, String> {
         let whole = self
             .git
+            .trees()
             .binary_patch(base, tree)
             .await
             .map_err(describe_git_error)?;
@@ -190,6 +206,7 @@ impl ChildWorktree {
         let file = file.map_err(describe_store_error)?;
         let text = self
             .git
+            .trees()
             .diff(base, tree)
             .await
             .map_err(describe_git_error)?;

@@ -104,7 +104,7 @@ pub async fn sensitive_changes_between(
     use crate::engine::git::TreeChangeKind as Kind;
     let mut changed = Vec::new();
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
-    for change in repository.changes_between(before, after).await? {
+    for change in repository.trees().changes_between(before, after).await? {
         let how = match change.kind {
             Kind::Added => PathChangeKind::Created,
             Kind::Modified | Kind::Retyped | Kind::Submodule => PathChangeKind::Changed,
@@ -113,11 +113,17 @@ pub async fn sensitive_changes_between(
         if needs_content(&change.path) {
             old.insert(
                 change.path.clone(),
-                repository.read_file_in_tree(before, &change.path).await?,
+                repository
+                    .trees()
+                    .read_file_in_tree(before, &change.path)
+                    .await?,
             );
             new.insert(
                 change.path.clone(),
-                repository.read_file_in_tree(after, &change.path).await?,
+                repository
+                    .trees()
+                    .read_file_in_tree(after, &change.path)
+                    .await?,
             );
         }
         changed.push(ChangedPath {

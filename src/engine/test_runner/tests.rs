@@ -204,12 +204,12 @@ async fn the_trees_before_and_after_are_noted() {
     assert_ne!(receipt.tree_after, receipt.tree_before);
     assert_eq!(
         receipt.tree_after,
-        Some(repository.current_tree().await.unwrap().0)
+        Some(repository.work_tree().current_tree().await.unwrap().0)
     );
 
     // The sensitive changes of a test run are found between two trees, too.
     std::fs::write(root.path().join("pytest.ini"), "").unwrap();
-    let after = repository.current_tree().await.unwrap();
+    let after = repository.work_tree().current_tree().await.unwrap();
     let before = crate::engine::git::TreeId(receipt.tree_after.unwrap());
     let pytest = TestCommandLine::parse("pytest").unwrap();
     let configuration = &repository.config().read().await.unwrap();

@@ -63,13 +63,13 @@ impl OutsideMarker {
 
 /// Asks git everything that the program asks about the work tree.
 async fn look_at_all(repository: &GitRepository) {
-    let before = repository.snapshot("before").await.unwrap();
-    repository.dirty_files().await.unwrap();
-    repository.scan_unversioned_code().await.unwrap();
-    repository.list_files().await.unwrap();
-    repository.nested_repositories().await.unwrap();
-    let now = repository.current_tree().await.unwrap();
-    repository.diff(&before.tree, &now).await.unwrap();
+    let before = repository.work_tree().snapshot("before").await.unwrap();
+    repository.status().dirty_files().await.unwrap();
+    repository.unversioned_code().scan().await.unwrap();
+    repository.status().list_files().await.unwrap();
+    repository.status().nested_repositories().await.unwrap();
+    let now = repository.work_tree().current_tree().await.unwrap();
+    repository.trees().diff(&before.tree, &now).await.unwrap();
 }
 
 #[tokio::test]
@@ -83,13 +83,13 @@ async fn a_filter_that_is_a_script_of_the_repository_runs_held() {
     fixture.git("add -A");
     fixture.git("commit -q -m filter");
     let repository = sandboxed_repository(&fixture).await;
-    let tree = repository.current_tree().await.unwrap();
+    let tree = repository.work_tree().current_tree().await.unwrap();
     fixture.write("tools/fmt.sh", &outside.program());
     fixture.write("a.txt", "one\n");
     look_at_all(&repository).await;
     let paths = paths(&["a.txt", "tools/fmt.sh"]);
     commit_now(&repository, &paths, &[], "step").await.unwrap();
-    repository.restore_tree(&tree).await.unwrap();
+    repository.work_tree().restore_tree(&tree).await.unwrap();
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
     assert_eq!(fixture.read("a.txt"), "(none)");
 }
@@ -104,8 +104,8 @@ async fn a_process_filter_runs_held() {
     fixture.write("a.txt", "one\n");
     let repository = sandboxed_repository(&fixture).await;
     // The test filter does not speak the filter protocol; whether git complains does not matter here.
-    let _either_way = repository.current_tree().await;
-    let _either_way = repository.dirty_files().await;
+    let _either_way = repository.work_tree().current_tree().await;
+    let _either_way = repository.status().dirty_files().await;
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
 }
 
@@ -135,7 +135,7 @@ async fn a_submodule_whose_git_folder_was_replaced_is_not_entered_and_is_told() 
     ));
     fixture.git("commit -q -m submodule");
     let repository = sandboxed_repository(&fixture).await;
-    let before = repository.scan_unversioned_code().await.unwrap();
+    let before = repository.unversioned_code().scan().await.unwrap();
     std::fs::remove_file(fixture.root().join("sub/.git")).unwrap();
     fixture.git("init -q sub");
     fixture.git("-C sub add -A");
@@ -155,7 +155,8 @@ async fn a_submodule_whose_git_folder_was_replaced_is_not_entered_and_is_told() 
     look_at_all(&repository).await;
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
     let changes = repository
-        .scan_unversioned_code()
+        .unversioned_code()
+        .scan()
         .await
         .unwrap()
         .changes_since(&before);
@@ -168,14 +169,15 @@ async fn a_submodule_whose_git_folder_was_replaced_is_not_entered_and_is_told() 
 async fn a_git_folder_that_appears_below_the_root_is_told() {
     let fixture = GitFixture::new();
     let repository = sandboxed_repository(&fixture).await;
-    let before = repository.scan_unversioned_code().await.unwrap();
+    let before = repository.unversioned_code().scan().await.unwrap();
     fixture.write(".gitignore", "ignored/\n");
     for nested in ["dir", "untracked/deep", "ignored/x"] {
         fixture.write(&format!("{nested}/file"), "x\n");
         fixture.git(&format!("init -q {nested}"));
     }
     let changes = repository
-        .scan_unversioned_code()
+        .unversioned_code()
+        .scan()
         .await
         .unwrap()
         .changes_since(&before);
@@ -290,12 +292,12 @@ async fn a_held_commit_is_made_on_no_branch_in_a_linked_tree_and_before_the_firs
 async fn a_step_cannot_hide_itself_from_a_diff() {
     let fixture = GitFixture::new();
     let repository = sandboxed_repository(&fixture).await;
-    let before = repository.current_tree().await.unwrap();
+    let before = repository.work_tree().current_tree().await.unwrap();
     fixture.write(".gitattributes", "* -diff\n*.rs binary\n");
     fixture.write("a", "changed\n");
     fixture.write("b.rs", "new\n");
-    let now = repository.current_tree().await.unwrap();
-    let diff = repository.diff(&before, &now).await.unwrap();
+    let now = repository.work_tree().current_tree().await.unwrap();
+    let diff = repository.trees().diff(&before, &now).await.unwrap();
     assert!(diff.contains("+changed") && diff.contains("+new"), "{diff}");
 }
 
@@ -303,14 +305,18 @@ async fn a_step_cannot_hide_itself_from_a_diff() {
 async fn an_encoding_that_is_none_does_not_break_a_look() {
     let fixture = GitFixture::new();
     let repository = sandboxed_repository(&fixture).await;
-    let before = repository.current_tree().await.unwrap();
+    let before = repository.work_tree().current_tree().await.unwrap();
     fixture.write(".gitattributes", "* working-tree-encoding=nonsense\n");
     fixture.write("a", "changed\n");
-    let now = repository.current_tree().await.unwrap();
-    let changes = repository.changes_between(&before, &now).await.unwrap();
+    let now = repository.work_tree().current_tree().await.unwrap();
+    let changes = repository
+        .trees()
+        .changes_between(&before, &now)
+        .await
+        .unwrap();
     let changes = describe_changes(changes.into_iter().map(|change| (change.path, change.kind)));
     assert_eq!(changes, ".gitattributes added, a modified");
-    repository.dirty_files().await.unwrap();
+    repository.status().dirty_files().await.unwrap();
     let paths = paths(&["a", ".gitattributes"]);
     commit_now(&repository, &paths, &[], "step").await.unwrap();
     assert_eq!(fixture.git("show HEAD:a"), "changed");
@@ -320,10 +326,11 @@ async fn an_encoding_that_is_none_does_not_break_a_look() {
 async fn a_link_as_git_folder_is_told() {
     let fixture = GitFixture::new();
     let repository = sandboxed_repository(&fixture).await;
-    let before = repository.scan_unversioned_code().await.unwrap();
+    let before = repository.unversioned_code().scan().await.unwrap();
     symlink("/var/tmp", fixture.root().join("dir/.git")).unwrap();
     let changes = repository
-        .scan_unversioned_code()
+        .unversioned_code()
+        .scan()
         .await
         .unwrap()
         .changes_since(&before);
@@ -340,7 +347,7 @@ async fn where_nothing_holds_git_a_filter_that_an_agent_could_change_is_refused(
     );
     let check = async |command: &str, is_taken: bool| {
         fixture.git(&format!("config filter.fmt.clean \"{command}\""));
-        let told = repository.current_tree().await;
+        let told = repository.work_tree().current_tree().await;
         assert_eq!(told.is_ok(), is_taken, "{command}: {told:?}");
         if let Err(error) = told {
             assert!(error.to_string().contains(command), "{error}");
@@ -357,8 +364,8 @@ async fn where_nothing_holds_git_a_filter_that_an_agent_could_change_is_refused(
     check("no-such-program-anywhere", false).await;
     fixture.git("config --unset filter.fmt.clean");
     fixture.git("config filter.fmt.process tools/fmt.sh");
-    assert!(repository.dirty_files().await.is_err());
-    assert!(repository.current_tree().await.is_err());
+    assert!(repository.status().dirty_files().await.is_err());
+    assert!(repository.work_tree().current_tree().await.is_err());
 }
 
 #[tokio::test]
@@ -405,12 +412,12 @@ async fn a_program_of_the_repository_that_gits_configuration_names_asks_when_it_
     fixture.git("config filter.fmt.clean ./tools/fmt.sh");
     fixture.git("config merge.m.driver \"sh 'lib/other.sh' %O\"");
     let repository = sandboxed_repository(&fixture).await;
-    let before = repository.current_tree().await.unwrap();
+    let before = repository.work_tree().current_tree().await.unwrap();
     fixture.write("tools/fmt.sh", "touch ran\n");
     fixture.write("lib/other.sh", "touch ran\n");
     fixture.write("lib/third.sh", "touch ran\n");
     fixture.write(".gitattributes", "* filter=fmt\n");
-    let now = repository.current_tree().await.unwrap();
+    let now = repository.work_tree().current_tree().await.unwrap();
     let configuration = &repository.config().read().await.unwrap();
     let changes = crate::engine::test_runner::sensitive_changes_between(
         &repository,

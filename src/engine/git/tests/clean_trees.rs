@@ -78,12 +78,12 @@ fn expected(files: &[(&str, &str)]) -> BTreeMap<String, String> {
 async fn one_tree_after_another_is_laid_down_without_what_is_not_in_it() {
     let clean = CleanFixture::new().await;
     clean.fixture.write(".gitignore", "*.log\n");
-    let first = clean.repository.current_tree().await.unwrap();
+    let first = clean.repository.work_tree().current_tree().await.unwrap();
     clean.fixture.write("a", "changed\n");
     clean.fixture.remove("dir/b");
     clean.fixture.write("new", "n\n");
     clean.fixture.write("x.log", "ignored\n");
-    let second = clean.repository.current_tree().await.unwrap();
+    let second = clean.repository.work_tree().current_tree().await.unwrap();
     clean.lay_down(&first).await;
     let ignore = (".gitignore", "*.log\n");
     assert_eq!(
@@ -103,7 +103,7 @@ async fn one_tree_after_another_is_laid_down_without_what_is_not_in_it() {
 #[tokio::test]
 async fn what_tests_left_or_changed_is_gone() {
     let clean = CleanFixture::new().await;
-    let tree = clean.repository.current_tree().await.unwrap();
+    let tree = clean.repository.work_tree().current_tree().await.unwrap();
     clean.lay_down(&tree).await;
     let files = clean.folder.files();
     let before = fs::metadata(files.join("a")).unwrap().modified().unwrap();
@@ -126,7 +126,7 @@ async fn what_tests_left_or_changed_is_gone() {
 #[tokio::test]
 async fn a_folder_that_cannot_be_cleaned_is_replaced() {
     let clean = CleanFixture::new().await;
-    let tree = clean.repository.current_tree().await.unwrap();
+    let tree = clean.repository.work_tree().current_tree().await.unwrap();
     clean.lay_down(&tree).await;
     // An index that git cannot read stands for whatever tests may have broken.
     fs::write(clean.place.path().join("new/index/index"), "no index").unwrap();
@@ -138,12 +138,13 @@ async fn a_folder_that_cannot_be_cleaned_is_replaced() {
 #[tokio::test]
 async fn renamed_files_are_told() {
     let clean = CleanFixture::new().await;
-    let before = clean.repository.current_tree().await.unwrap();
+    let before = clean.repository.work_tree().current_tree().await.unwrap();
     clean.fixture.remove("dir/b");
     clean.fixture.write("dir/c", "b\n");
-    let after = clean.repository.current_tree().await.unwrap();
+    let after = clean.repository.work_tree().current_tree().await.unwrap();
     let renamed = clean
         .repository
+        .trees()
         .renamed_paths(&before, &after)
         .await
         .unwrap();
@@ -217,7 +218,7 @@ async fn a_submodule_lies_at_the_commit_that_the_tree_names() {
     };
     add(&library, &inner, "deep");
     add(fixture, &library, "lib");
-    let without = clean.repository.current_tree().await.unwrap();
+    let without = clean.repository.work_tree().current_tree().await.unwrap();
     let first = clean.head_tree().await;
     assert_eq!(without, first);
     fixture.git("-C lib -c protocol.file.allow=always submodule update -q --init");

@@ -41,9 +41,13 @@ async fn each_path_gets_its_earliest_content_and_changes_of_others_are_named() {
     fixture.write("dir/b", "two\n");
     let second = commit_all(&fixture, "two");
     fixture.write("new", "mine now\n");
-    let now = repository.current_tree().await.unwrap();
+    let now = repository.work_tree().current_tree().await.unwrap();
     let spans = spans(&repository, &[&first, &second]).await;
-    let found = repository.contents_before(&spans, &now).await.unwrap();
+    let found = repository
+        .trees()
+        .contents_before(&spans, &now)
+        .await
+        .unwrap();
     let names: Vec<_> = found
         .paths
         .keys()
@@ -55,10 +59,11 @@ async fn each_path_gets_its_earliest_content_and_changes_of_others_are_named() {
         paths(&["new"]).into_iter().collect()
     );
     let target = repository
+        .trees()
         .tree_with_contents(&now, &found.paths)
         .await
         .unwrap();
-    repository.restore_tree(&target).await.unwrap();
+    repository.work_tree().restore_tree(&target).await.unwrap();
     let text = ["a", "dir/b", "new", "other"].map(|path| fixture.read(path));
     // What the user changed before the second step is still there.
     assert_eq!(text, ["a\n", "mine\n", "(none)", "mine\n"]);
@@ -68,26 +73,31 @@ async fn each_path_gets_its_earliest_content_and_changes_of_others_are_named() {
 async fn a_file_may_become_a_folder_and_the_other_way_round() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    let before = repository.current_tree().await.unwrap();
+    let before = repository.work_tree().current_tree().await.unwrap();
     fixture.remove("a");
     fixture.write("a/inside", "x\n");
     fixture.remove("dir/b");
     std::fs::remove_dir(fixture.root().join("dir")).unwrap();
     fixture.write("dir", "a file\n");
-    let after = repository.current_tree().await.unwrap();
+    let after = repository.work_tree().current_tree().await.unwrap();
     for (from, to, wanted) in [(&before, &after, "a\n"), (&after, &before, "(none)")] {
         let spans = [RevertSpan {
             unchanged_paths: BTreeSet::new(),
             from: from.clone(),
             to: to.clone(),
         }];
-        let found = repository.contents_before(&spans, to).await.unwrap();
+        let found = repository
+            .trees()
+            .contents_before(&spans, to)
+            .await
+            .unwrap();
         let target = repository
+            .trees()
             .tree_with_contents(to, &found.paths)
             .await
             .unwrap();
         assert_eq!(&target, from);
-        repository.restore_tree(&target).await.unwrap();
+        repository.work_tree().restore_tree(&target).await.unwrap();
         assert_eq!(fixture.read("a"), wanted);
     }
 }
@@ -102,6 +112,7 @@ async fn a_tree_is_committed_whatever_lies_in_the_work_tree() {
     fixture.git("add staged");
     let contents = BTreeMap::from([(PathBuf::from("dir/b"), None)]);
     let tree = repository
+        .trees()
         .tree_with_contents(&head, &contents)
         .await
         .unwrap();
@@ -143,6 +154,7 @@ async fn the_first_commit_goes_back_to_nothing() {
         .await
         .unwrap();
     let changes = repository
+        .trees()
         .changes_between(&back.to, &back.from)
         .await
         .unwrap();
@@ -158,9 +170,9 @@ async fn the_first_commit_goes_back_to_nothing() {
 async fn what_was_put_back_is_put_back_even_if_its_tree_cannot_be_stored() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    let before = repository.current_tree().await.unwrap();
+    let before = repository.work_tree().current_tree().await.unwrap();
     fixture.write("a", "step\n");
-    let kept = repository.current_tree().await.unwrap();
+    let kept = repository.work_tree().current_tree().await.unwrap();
     let reversal = ReversalPlan {
         way: UndoDirection::Undo { step: 1 },
         steps: vec![1],

@@ -32,7 +32,13 @@ async fn a_snapshot_holds_the_whole_tree_and_leaves_the_index_alone() {
     fixture.write(".agent-collab/config.toml", "ours");
     fixture.git("add -f .agent-collab/config.toml");
     let before = state(&fixture);
-    let snapshot = fixture.repository().await.snapshot("turn 1").await.unwrap();
+    let snapshot = fixture
+        .repository()
+        .await
+        .work_tree()
+        .snapshot("turn 1")
+        .await
+        .unwrap();
     assert_eq!(state(&fixture), before);
     assert_eq!(snapshot.reference, "refs/agent-collab/run_1/turn-1");
     assert_eq!(
@@ -50,7 +56,13 @@ async fn a_snapshot_holds_the_whole_tree_and_leaves_the_index_alone() {
 async fn a_snapshot_works_before_the_first_commit() {
     let fixture = GitFixture::unborn();
     fixture.write("a", "a");
-    let snapshot = fixture.repository().await.snapshot("x").await.unwrap();
+    let snapshot = fixture
+        .repository()
+        .await
+        .work_tree()
+        .snapshot("x")
+        .await
+        .unwrap();
     assert_eq!(listing(&fixture, &snapshot.tree), "a=a");
     assert_eq!(fixture.git("status --porcelain"), "?? a");
 }
@@ -64,7 +76,13 @@ async fn a_snapshot_needs_no_identity_and_runs_no_hook() {
     for hook in ["post-index-change", "reference-transaction"] {
         fixture.hook(hook, "touch ran");
     }
-    fixture.repository().await.snapshot("x").await.unwrap();
+    fixture
+        .repository()
+        .await
+        .work_tree()
+        .snapshot("x")
+        .await
+        .unwrap();
     assert_eq!(fixture.read("ran"), "(none)");
 }
 
@@ -73,7 +91,13 @@ async fn a_repository_inside_the_repository_keeps_itself() {
     let fixture = GitFixture::new();
     fixture.git("init -q -b main inner");
     fixture.write("inner/file", "x");
-    let tree = fixture.repository().await.current_tree().await.unwrap();
+    let tree = fixture
+        .repository()
+        .await
+        .work_tree()
+        .current_tree()
+        .await
+        .unwrap();
     assert_eq!(listing(&fixture, &tree), "a=a dir/b=b");
 }
 
@@ -85,7 +109,13 @@ async fn a_file_in_place_of_a_folder_and_odd_names_are_stored() {
     fixture.write("dir", "now a file");
     fixture.write("*", "star");
     fixture.write(":(top)x", "magic");
-    let tree = fixture.repository().await.current_tree().await.unwrap();
+    let tree = fixture
+        .repository()
+        .await
+        .work_tree()
+        .current_tree()
+        .await
+        .unwrap();
     assert_eq!(
         listing(&fixture, &tree),
         "*=star :(top)x=magic a=a dir=now a file"
@@ -96,7 +126,13 @@ async fn a_file_in_place_of_a_folder_and_odd_names_are_stored() {
 async fn a_large_untracked_file_is_stored() {
     let fixture = GitFixture::new();
     std::fs::write(fixture.root().join("large"), vec![7; 20_000_000]).unwrap();
-    let tree = fixture.repository().await.current_tree().await.unwrap();
+    let tree = fixture
+        .repository()
+        .await
+        .work_tree()
+        .current_tree()
+        .await
+        .unwrap();
     assert_eq!(
         fixture.git(&format!("cat-file -s {}:large", tree.0)),
         "20000000"
@@ -107,23 +143,32 @@ async fn a_large_untracked_file_is_stored() {
 async fn changes_and_their_patch_are_told_between_trees() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    let before = repository.current_tree().await.unwrap();
+    let before = repository.work_tree().current_tree().await.unwrap();
     assert_eq!(
-        repository.changes_between(&before, &before).await.unwrap(),
+        repository
+            .trees()
+            .changes_between(&before, &before)
+            .await
+            .unwrap(),
         []
     );
     fixture.write("a", "changed\n");
     fixture.write("new", "");
     fixture.remove("dir/b");
     std::os::unix::fs::symlink("a", fixture.root().join("link")).unwrap();
-    let after = repository.current_tree().await.unwrap();
-    let changes = repository.changes_between(&before, &after).await.unwrap();
+    let after = repository.work_tree().current_tree().await.unwrap();
+    let changes = repository
+        .trees()
+        .changes_between(&before, &after)
+        .await
+        .unwrap();
     let told = describe_changes(changes.into_iter().map(|change| (change.path, change.kind)));
     assert_eq!(told, "a modified, dir/b deleted, link added, new added");
-    let diff = repository.diff(&before, &after).await.unwrap();
+    let diff = repository.trees().diff(&before, &after).await.unwrap();
     assert!(diff.contains("-a\n+changed\n"), "{diff}");
     assert_eq!(
         repository
+            .trees()
             .read_file_in_tree(&before, Path::new("dir/b"))
             .await
             .unwrap()
@@ -132,6 +177,7 @@ async fn changes_and_their_patch_are_told_between_trees() {
     );
     assert_eq!(
         repository
+            .trees()
             .read_file_in_tree(&after, Path::new("dir/b"))
             .await
             .unwrap(),
@@ -147,7 +193,7 @@ async fn a_restoration_touches_what_differs_and_nothing_else() {
     fixture.write("untracked", "mine");
     std::os::unix::fs::symlink("a", fixture.root().join("link")).unwrap();
     let repository = fixture.repository().await;
-    let snapshot = repository.snapshot("x").await.unwrap();
+    let snapshot = repository.work_tree().snapshot("x").await.unwrap();
 
     fixture.write("a", "changed");
     fixture.write("untracked", "overwritten");
@@ -162,7 +208,11 @@ async fn a_restoration_touches_what_differs_and_nothing_else() {
     fixture.git("add a");
     let index = std::fs::read(fixture.root().join(".git/index")).unwrap();
 
-    let restored = repository.restore_tree(&snapshot.tree).await.unwrap();
+    let restored = repository
+        .work_tree()
+        .restore_tree(&snapshot.tree)
+        .await
+        .unwrap();
     assert_eq!(
         restored.written,
         paths(&[".gitignore", "a", "dir/b", "link", "untracked"])
@@ -171,7 +221,10 @@ async fn a_restoration_touches_what_differs_and_nothing_else() {
         (restored.removed, restored.skipped_submodules),
         (paths(&["made/deep/file"]), vec![])
     );
-    assert_eq!(repository.current_tree().await.unwrap(), snapshot.tree);
+    assert_eq!(
+        repository.work_tree().current_tree().await.unwrap(),
+        snapshot.tree
+    );
     let kept = [".env", ".agent-collab/plan.md", "untracked", "a"]
         .map(|path| fixture.read(path))
         .join(" ");
@@ -189,10 +242,14 @@ async fn a_folder_with_ignored_files_is_not_restored_over() {
     fixture.write(".gitignore", "*.keep\n");
     fixture.write("thing", "file");
     let repository = fixture.repository().await;
-    let snapshot = repository.snapshot("x").await.unwrap();
+    let snapshot = repository.work_tree().snapshot("x").await.unwrap();
     fixture.remove("thing");
     fixture.write("thing/precious.keep", "kept");
-    let error = repository.restore_tree(&snapshot.tree).await.unwrap_err();
+    let error = repository
+        .work_tree()
+        .restore_tree(&snapshot.tree)
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         format!(
@@ -219,7 +276,7 @@ async fn a_configured_folder_of_the_program_is_like_its_usual_one() {
     fixture.write("runs/[1]/plan.md", "ours");
     fixture.write("runs/1/mine", "the user's");
     assert_eq!(dirty(&repository).await, "runs/1/mine untracked");
-    let snapshot = repository.snapshot("x").await.unwrap();
+    let snapshot = repository.work_tree().snapshot("x").await.unwrap();
     assert_eq!(
         listing(&fixture, &snapshot.tree),
         "a=a dir/b=b runs/1/mine=the user's"
@@ -234,7 +291,7 @@ async fn a_configured_folder_of_the_program_is_like_its_usual_one() {
     .unwrap_err();
     assert_eq!(failure.kind, CommitFailureKind::NothingToCommit);
     // Even a tree that contains the folder does not restore it.
-    let restored = repository.restore_tree(&head).await.unwrap();
+    let restored = repository.work_tree().restore_tree(&head).await.unwrap();
     assert_eq!(restored.removed, paths(&["runs/1/mine"]));
     assert_eq!(fixture.read("runs/[1]/tracked"), "ours");
     assert_eq!(fixture.read("runs/[1]/plan.md"), "ours");
@@ -254,16 +311,28 @@ fn parents_hold(fixture: &GitFixture, snapshot: &TreeSnapshot, path: &str) -> St
 async fn what_is_only_staged_is_in_a_snapshot_too() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    let snapshot = repository.snapshot("nothing staged").await.unwrap();
+    let snapshot = repository
+        .work_tree()
+        .snapshot("nothing staged")
+        .await
+        .unwrap();
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "a");
     fixture.write("a", "X");
     fixture.write(".agent-collab/plan.md", "ours");
     fixture.git("add -f a .agent-collab");
-    let staged = repository.snapshot("staged and in the tree").await.unwrap();
+    let staged = repository
+        .work_tree()
+        .snapshot("staged and in the tree")
+        .await
+        .unwrap();
     assert_eq!(parents_hold(&fixture, &staged, "a"), "a");
     fixture.write("a", "Y");
     let before = state(&fixture);
-    let snapshot = repository.snapshot("staged alone").await.unwrap();
+    let snapshot = repository
+        .work_tree()
+        .snapshot("staged alone")
+        .await
+        .unwrap();
     assert_eq!(state(&fixture), before);
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "a, X");
     let objects = fixture.git(&format!("rev-list --objects {}", snapshot.reference));
@@ -282,7 +351,13 @@ async fn what_is_staged_before_the_first_commit_is_kept() {
     fixture.write("a", "X");
     fixture.git("add a");
     fixture.write("a", "Y");
-    let snapshot = fixture.repository().await.snapshot("x").await.unwrap();
+    let snapshot = fixture
+        .repository()
+        .await
+        .work_tree()
+        .snapshot("x")
+        .await
+        .unwrap();
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "X");
 }
 
@@ -295,8 +370,9 @@ async fn a_change_in_the_same_tick_as_the_index_is_seen() {
         fixture.write("a", &format!("X{round:02}"));
         fixture.git("add a");
         fixture.write("a", &format!("Y{round:02}"));
-        let tree = repository.current_tree().await.unwrap();
+        let tree = repository.work_tree().current_tree().await.unwrap();
         let content = repository
+            .trees()
             .read_file_in_tree(&tree, std::path::Path::new("a"))
             .await
             .unwrap();
@@ -311,7 +387,7 @@ async fn a_change_right_after_a_reading_is_seen_by_the_next() {
     for round in 0..20 {
         let text = format!("{round:02}");
         fixture.write("a", &text);
-        let tree = repository.current_tree().await.unwrap();
+        let tree = repository.work_tree().current_tree().await.unwrap();
         assert_eq!(listing(&fixture, &tree), format!("a={text} dir/b=b"));
     }
 }
@@ -328,7 +404,7 @@ async fn a_conflict_and_an_intent_to_add_do_not_hinder_a_snapshot() {
     fixture.write("intended", "x");
     fixture.git("add -N intended");
     let repository = fixture.repository().await;
-    let snapshot = repository.snapshot("intended").await.unwrap();
+    let snapshot = repository.work_tree().snapshot("intended").await.unwrap();
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "ours");
     fixture.git("rm -q --cached intended");
     let merged = Command::new("git")
@@ -338,7 +414,7 @@ async fn a_conflict_and_an_intent_to_add_do_not_hinder_a_snapshot() {
         .output()
         .unwrap();
     assert!(!merged.status.success());
-    let snapshot = repository.snapshot("conflict").await.unwrap();
+    let snapshot = repository.work_tree().snapshot("conflict").await.unwrap();
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "ours");
     assert!(listing(&fixture, &snapshot.tree).contains("<<<<<<<"));
 }
@@ -357,11 +433,16 @@ async fn much_that_is_new_is_stored_uncompressed_and_little_is_compressed() {
     let repository = fixture.repository().await;
     let line = "the same line\n";
     fixture.write("little", &line.repeat(1_000));
-    let little = repository.snapshot("little").await.unwrap().tree;
+    let little = repository
+        .work_tree()
+        .snapshot("little")
+        .await
+        .unwrap()
+        .tree;
     assert!(stored(&fixture, &little, "little") < 1_000);
     let size = 33 * 1024 * 1024;
     fixture.write("much", &line.repeat(size / line.len()));
-    let much = repository.snapshot("much").await.unwrap().tree;
+    let much = repository.work_tree().snapshot("much").await.unwrap().tree;
     assert!(stored(&fixture, &much, "much") >= size - line.len());
 }
 
@@ -384,8 +465,14 @@ async fn a_tree_that_is_read_again_is_the_one_that_a_first_reading_finds() {
     ];
     for change in changes {
         change(&fixture);
-        let again = repository.current_tree().await.unwrap();
-        let first = fixture.repository().await.current_tree().await.unwrap();
+        let again = repository.work_tree().current_tree().await.unwrap();
+        let first = fixture
+            .repository()
+            .await
+            .work_tree()
+            .current_tree()
+            .await
+            .unwrap();
         assert_eq!(listing(&fixture, &again), listing(&fixture, &first));
         assert_eq!(again, first);
     }

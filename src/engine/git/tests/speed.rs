@@ -8,23 +8,32 @@ use super::*;
 /// Makes the calls of one step in order: before the turn, after it, around the tests, the commit.
 async fn step(fixture: &GitFixture, repository: &GitRepository, n: usize) -> u128 {
     let started = Instant::now();
-    let before = repository.snapshot(&format!("step-{n}")).await.unwrap();
-    let runnable = repository.scan_unversioned_code().await.unwrap();
+    let before = repository
+        .work_tree()
+        .snapshot(&format!("step-{n}"))
+        .await
+        .unwrap();
+    let runnable = repository.unversioned_code().scan().await.unwrap();
     let outside = started.elapsed();
     fixture.write("d1/f1", &format!("changed {n}\n"));
     fixture.write(&format!("new-{n}"), "new\n");
     let started = Instant::now();
-    let now = repository.current_tree().await.unwrap();
+    let now = repository.work_tree().current_tree().await.unwrap();
     look(repository, &before.tree, &now, &runnable).await;
-    let now = repository.current_tree().await.unwrap();
+    let now = repository.work_tree().current_tree().await.unwrap();
     repository
+        .trees()
         .changes_between(&before.tree, &now)
         .await
         .unwrap();
-    repository.dirty_files().await.unwrap();
-    let now = repository.snapshot(&format!("after-{n}")).await.unwrap();
+    repository.status().dirty_files().await.unwrap();
+    let now = repository
+        .work_tree()
+        .snapshot(&format!("after-{n}"))
+        .await
+        .unwrap();
     look(repository, &before.tree, &now.tree, &runnable).await;
-    repository.dirty_files().await.unwrap();
+    repository.status().dirty_files().await.unwrap();
     repository.branches().head().await.unwrap();
     let paths = paths(&["d1/f1", &format!("new-{n}")]);
     commit_now(repository, &paths, &[], "step").await.unwrap();
@@ -37,11 +46,20 @@ async fn look(
     now: &TreeId,
     runnable: &UnversionedCode,
 ) {
-    repository.changes_between(before, now).await.unwrap();
-    repository.changes_between(before, now).await.unwrap();
+    repository
+        .trees()
+        .changes_between(before, now)
+        .await
+        .unwrap();
+    repository
+        .trees()
+        .changes_between(before, now)
+        .await
+        .unwrap();
     repository.config().read().await.unwrap();
     let runnable = repository
-        .scan_unversioned_code()
+        .unversioned_code()
+        .scan()
         .await
         .unwrap()
         .changes_since(runnable);

@@ -76,11 +76,11 @@ proptest! {
             let mut trees = Vec::new();
             for files in [&base, &theirs, &ours] {
                 lay(&fixture, files);
-                trees.push(repository.current_tree().await.unwrap());
+                trees.push(repository.work_tree().current_tree().await.unwrap());
             }
-            let joined = repository.merge_trees(&trees[0], &trees[2], &trees[1]).await.unwrap();
+            let joined = repository.trees().merge_trees(&trees[0], &trees[2], &trees[1]).await.unwrap();
             let scratch = tempfile::tempdir_in(fixture.root().join(".git")).unwrap();
-            repository.write_merge(&joined, scratch.path()).await.unwrap();
+            repository.work_tree().write_merge(&joined, scratch.path()).await.unwrap();
             assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
             let now = found(&fixture);
             for path in ["a", "b", "d/x", "d"] {
@@ -105,13 +105,17 @@ proptest! {
 
 pub(super) async fn joined(fixture: &GitFixture, theirs: impl Fn(), ours: impl Fn()) -> TreeMerge {
     let repository = fixture.repository().await;
-    let base = repository.current_tree().await.unwrap();
+    let base = repository.work_tree().current_tree().await.unwrap();
     theirs();
-    let changed = repository.current_tree().await.unwrap();
-    repository.restore_tree(&base).await.unwrap();
+    let changed = repository.work_tree().current_tree().await.unwrap();
+    repository.work_tree().restore_tree(&base).await.unwrap();
     ours();
-    let now = repository.current_tree().await.unwrap();
-    repository.merge_trees(&base, &now, &changed).await.unwrap()
+    let now = repository.work_tree().current_tree().await.unwrap();
+    repository
+        .trees()
+        .merge_trees(&base, &now, &changed)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -133,6 +137,7 @@ async fn modes_links_and_binary_files_come_along() {
     let repository = fixture.repository().await;
     let scratch = tempfile::tempdir_in(root.join(".git")).unwrap();
     repository
+        .work_tree()
         .write_merge(&joined, scratch.path())
         .await
         .unwrap();
@@ -175,6 +180,7 @@ async fn what_git_ignores_links_and_later_changes_are_never_written_over() {
         let repository = fixture.repository().await;
         let scratch = tempfile::tempdir_in(fixture.root().join(".git")).unwrap();
         let why = repository
+            .work_tree()
             .write_merge(&joined, scratch.path())
             .await
             .unwrap_err();

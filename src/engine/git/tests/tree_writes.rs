@@ -91,6 +91,7 @@ impl TreeWriteSimulation {
                 runtime().block_on(async {
                     let repository = self.fixture.repository().await;
                     repository
+                        .work_tree()
                         .write_merge(&self.joined, self.scratch.path())
                         .await
                 })
@@ -104,19 +105,24 @@ impl TreeWriteSimulation {
         runtime().block_on(async {
             let repository = self.fixture.repository().await;
             let target = repository
+                .trees()
                 .tree_with_contents(&self.joined.ours, &self.joined.result_contents())
                 .await
                 .unwrap();
             let trees = [&self.joined.ours, &target];
             let left = repository
+                .work_tree()
                 .find_displaced_files(trees, self.scratch.path())
                 .await;
-            repository.clear_scratch(self.scratch.path());
+            repository.work_tree().clear_scratch(self.scratch.path());
+            let now = repository.work_tree().current_tree().await.unwrap();
             let rest = repository
-                .remaining_change(trees[0], trees[1])
+                .trees()
+                .remaining_change(trees[0], trees[1], now)
                 .await
                 .unwrap();
             repository
+                .work_tree()
                 .write_merge(&rest.merge, self.scratch.path())
                 .await
                 .unwrap();

@@ -18,12 +18,12 @@ fn changes(now: &UnversionedCode, earlier: &UnversionedCode) -> String {
 /// ignore files.
 async fn check(fixture: &GitFixture, act: impl FnOnce(&GitFixture), expected: &str) {
     let repository = fixture.repository().await;
-    let before = repository.scan_unversioned_code().await.unwrap();
+    let before = repository.unversioned_code().scan().await.unwrap();
     act(fixture);
-    let now = repository.scan_unversioned_code().await.unwrap();
+    let now = repository.unversioned_code().scan().await.unwrap();
     assert_eq!(changes(&now, &before), expected);
     assert_eq!(
-        repository.scan_unversioned_code().await.unwrap(),
+        repository.unversioned_code().scan().await.unwrap(),
         now,
         "a look is steady"
     );

@@ -14,14 +14,17 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
             fixture.git("status --porcelain"),
             repository.branches().head().await.unwrap(),
         );
-        let snapshot = repository.snapshot("task").await.unwrap();
+        let snapshot = repository.work_tree().snapshot("task").await.unwrap();
         let cache = tempfile::tempdir().unwrap();
         let path = cache.path().canonicalize().unwrap().join("ses_1");
         let planted = repository
             .add_worktree(&path, &snapshot.commit)
             .await
             .unwrap();
-        assert_eq!(planted.current_tree().await.unwrap(), snapshot.tree);
+        assert_eq!(
+            planted.work_tree().current_tree().await.unwrap(),
+            snapshot.tree
+        );
         assert_eq!(std::fs::read_to_string(path.join("new")).unwrap(), "new\n");
         assert!(!path.join("out").exists());
 
@@ -35,8 +38,9 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
         )
         .unwrap();
         let known = repository.worktree_at(&path).unwrap();
-        let after = known.current_tree().await.unwrap();
+        let after = known.work_tree().current_tree().await.unwrap();
         let changes = repository
+            .trees()
             .changes_between(&snapshot.tree, &after)
             .await
             .unwrap();
@@ -46,10 +50,11 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
             .collect();
         assert_eq!(names, ["new"]);
         assert_eq!(
-            known.nested_repositories().await.unwrap(),
+            known.status().nested_repositories().await.unwrap(),
             [PathBuf::from("inner/")]
         );
         let patch = repository
+            .trees()
             .binary_patch(&snapshot.tree, &after)
             .await
             .unwrap();
@@ -75,7 +80,12 @@ async fn trees_of_the_user_are_no_concern() {
     let root = folder.path().canonicalize().unwrap();
     let (own, users) = (root.join("ours/ses_1"), root.join("users"));
     fixture.git(&format!("worktree add -q --detach \"{}\"", users.display()));
-    let head = repository.snapshot("task").await.unwrap().commit;
+    let head = repository
+        .work_tree()
+        .snapshot("task")
+        .await
+        .unwrap()
+        .commit;
     repository.add_worktree(&own, &head).await.unwrap();
     assert!(
         repository

@@ -55,12 +55,13 @@ pub(super) async fn merge_patch(
     let _held = plot.tree_lock.lock().await;
     let git = &plot.git;
     let joined = async {
-        let now = git.current_tree().await?;
-        let joined = git.merge_trees(&base, &now, &tree).await?;
+        let now = git.work_tree().current_tree().await?;
+        let joined = git.trees().merge_trees(&base, &now, &tree).await?;
         let target = git
+            .trees()
             .tree_with_contents(&now, &joined.result_contents())
             .await?;
-        let text = git.diff(&now, &target).await?;
+        let text = git.trees().diff(&now, &target).await?;
         Ok::<_, GitError>((joined, target, text))
     };
     let (joined, target, text) = joined.await.map_err(describe_git_error)?;
@@ -131,7 +132,9 @@ async fn write_remaining_paths(
         let _held = plot.tree_lock.lock().await;
         save_displaced_files(plot, [&ours, &target]).await?
     };
-    let rest = plot.git.remaining_change(&ours, &target).await;
+    let now = plot.git.work_tree().current_tree().await;
+    let now = now.map_err(describe_git_error)?;
+    let rest = plot.git.trees().remaining_change(&ours, &target, now).await;
     let rest = rest.map_err(describe_git_error)?;
     if !rest.merge.paths.is_empty() {
         write_merge(plot, &rest.merge)
@@ -170,6 +173,7 @@ async fn save_displaced_files(
     let scratch = scratch_folder(plot);
     let left = plot
         .git
+        .work_tree()
         .find_displaced_files([ours, target], &scratch)
         .await;
     let mut kept = Vec::new();
@@ -181,7 +185,7 @@ async fn save_displaced_files(
         let file = file.map_err(|error| format!("{error}; {}", error.hint()))?;
         kept.push(plot.relative_to_root(&file));
     }
-    plot.git.clear_scratch(&scratch);
+    plot.git.work_tree().clear_scratch(&scratch);
     Ok(kept)
 }
 
@@ -201,7 +205,7 @@ async fn write_merge(
     let git_no = |error: GitError| no(describe_git_error(error));
     // Stored so that nothing is lost, whatever happens to the rest.
     let name = format!("{}-before", plot.turn);
-    git.snapshot(&name).await.map_err(git_no)?;
+    git.work_tree().snapshot(&name).await.map_err(git_no)?;
     let mut told = String::new();
     if !joined.conflicts.is_empty() {
         let replaced = joined.result_contents().into_iter();
@@ -209,10 +213,12 @@ async fn write_merge(
             .filter(|(path, _)| joined.conflicts.contains(path))
             .collect();
         let target = git
+            .trees()
             .tree_with_contents(&joined.ours, &replaced)
             .await
             .map_err(git_no)?;
         let back = git
+            .trees()
             .binary_patch(&target, &joined.ours)
             .await
             .map_err(git_no)?;
@@ -223,7 +229,7 @@ async fn write_merge(
         told = format!("the replaced versions are in {file}; `git apply` restores them");
     }
     let scratch = scratch_folder(plot);
-    let put = git.write_merge(joined, &scratch).await;
+    let put = git.work_tree().write_merge(joined, &scratch).await;
     if let Err(error) = std::fs::remove_dir(&scratch) {
         tracing::warn!(%error, "a child's folder was left behind");
     }
