@@ -44,8 +44,8 @@ mod work_tree;
 
 pub use author::{CommitIdentity, GitPerson, MissingIdentity};
 pub use branch::{BranchChoice, GitBranches, GitHead, RunBranch};
-pub use clean_tree::{CleanTreeFolder, MissingContent, MissingContentKind};
-pub use commit::{CommitFailure, CommitFailureKind};
+pub use clean_tree::{CleanTreeFolder, CleanTrees, MissingContent, MissingContentKind};
+pub use commit::{CommitFailure, CommitFailureKind, GitCommits};
 pub use commit_history::{
     CommitHistory, CommitRecord, CommitTree, ReceiptTrailer, ReceiptTrailers, is_object_id,
 };
@@ -55,6 +55,7 @@ pub use error::GitError;
 pub use git_settings::GitSettings;
 pub use git_status::{FileStatus, StatusChange, WorkTreeStatus};
 pub use git_trees::{GitTrees, TreeChange, TreeChangeKind};
+pub use index_update::UserIndex;
 pub use installed_packages::{DEPENDENCY_FOLDERS, dependency_folder_of};
 pub use repository::{GitRepository, RepositoryDiscovery};
 pub use revert::{RevertContents, RevertSpan};

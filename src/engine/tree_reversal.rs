@@ -344,7 +344,7 @@ async fn restore_and_commit(
     let (Some(git), Some(tree)) = (&commits.git, &outlook.commit) else {
         return Ok((None, None));
     };
-    match git.commit_whole_tree(tree, message).await {
+    match git.commits().commit_whole_tree(tree, message).await {
         Ok(commit) => Ok((Some(commit.0), None)),
         Err(failure) => match &failure.kind {
             CommitFailureKind::IndexBehind(commit) => Ok((

@@ -175,7 +175,11 @@ async fn commit_step_paths(
         .iter()
         .map(|path| path_from_event_text(path))
         .collect();
-    let (commit, index_warning) = match git.commit_paths(tested, &paths, &[], message).await {
+    let (commit, index_warning) = match git
+        .commits()
+        .commit_paths(tested, &paths, &[], message)
+        .await
+    {
         Ok(commit) => (commit, None),
         Err(failure) => match &failure.kind {
             CommitFailureKind::IndexBehind(commit) => {
@@ -189,7 +193,7 @@ async fn commit_step_paths(
                 let commit = CommitId(commit.ok_or(StepCommitError::NothingToCommit)?);
                 // The crash may also have come before the user's index was refreshed; the commit is valid
                 // either way.
-                let refreshed = git.refresh_index(&commit).await;
+                let refreshed = git.index().refresh(&commit).await;
                 let warning = refreshed.err();
                 let warning = warning.map(|failure| failure.index_behind_message(&commit));
                 (commit, warning)
@@ -325,7 +329,7 @@ impl LeftoverCommit {
         let trees = git.history().trees_around_commit(commit).await;
         let before = trees.map_err(|error| git_error_with_hint(&error))?.from;
         let message = format!("[Undo step {}] {title}\n\nThe step is redone.\n", self.step);
-        match git.commit_whole_tree(&before, &message).await {
+        match git.commits().commit_whole_tree(&before, &message).await {
             Ok(_) => Ok(None),
             Err(failure) => match &failure.kind {
                 CommitFailureKind::IndexBehind(commit) => {

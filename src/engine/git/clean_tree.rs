@@ -13,8 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::TreeId;
 use super::error::GitError;
-use super::git_command::GitCommand;
-use super::repository::GitRepository;
+use super::git_command::{GitCommand, GitProgram};
 use super::submodules::list_index_submodules;
 
 /// A folder for clean trees, outside the repository.
@@ -71,14 +70,20 @@ impl CleanTreeFolder {
     }
 }
 
-impl GitRepository {
+/// Trees that are laid down outside of the work tree.
+#[derive(Debug, Clone, Copy)]
+pub struct CleanTrees<'a> {
+    pub(super) git: &'a GitProgram,
+}
+
+impl<'a> CleanTrees<'a> {
     /// Lays down a tree with its submodules and its files of git LFS; returns those of them that are not on this machine.
     /// What else is in the folder is removed, and what differs is written again.
     ///
     /// # Errors
     /// Git or the disk fails.
     pub async fn lay_down_tree(
-        &self,
+        self,
         tree: &TreeId,
         folder: &CleanTreeFolder,
     ) -> Result<Vec<MissingContent>, GitError> {
@@ -98,7 +103,7 @@ impl GitRepository {
     }
 
     async fn fill_clean_tree(
-        &self,
+        self,
         tree: &TreeId,
         folder: &CleanTreeFolder,
     ) -> Result<(), GitError> {
@@ -124,31 +129,27 @@ impl GitRepository {
         Ok(())
     }
 
-    async fn remove_untracked(&self, folder: &CleanTreeFolder) -> Result<(), GitError> {
+    async fn remove_untracked(self, folder: &CleanTreeFolder) -> Result<(), GitError> {
         let clean = self.clean_index_command(folder, &["clean", "-ffdxq"]);
         clean.stdout_text().await.map(drop)
     }
 
     /// Builds a call whose work tree is the folder, and that may run the filters that the configuration names.
-    fn clean_tree_command<'a>(
-        &'a self,
-        folder: &'a CleanTreeFolder,
-        args: &[&str],
-    ) -> GitCommand<'a> {
+    fn clean_tree_command(self, folder: &'a CleanTreeFolder, args: &[&str]) -> GitCommand<'a> {
         Self::in_clean_tree(self.git.command(args), &self.git.git_dir, folder)
     }
 
     /// Builds a call whose work tree is the folder and that reads the content of no file in it, so that it runs no
     /// program and needs no sandbox, which takes longer to set up than the call.
-    pub(super) fn clean_index_command<'a>(
-        &'a self,
+    pub(super) fn clean_index_command(
+        self,
         folder: &'a CleanTreeFolder,
         args: &[&str],
     ) -> GitCommand<'a> {
         Self::in_clean_tree(self.git.object_command(args), &self.git.git_dir, folder)
     }
 
-    fn in_clean_tree<'a>(
+    fn in_clean_tree(
         call: GitCommand<'a>,
         git_dir: &Path,
         folder: &'a CleanTreeFolder,

@@ -9,10 +9,14 @@ use std::path::{Component, PathBuf};
 
 use serde_json::Value;
 
+use super::branch::GitBranches;
 use super::error::GitError;
-use super::git_command::{HookPolicy, last_output};
+use super::excluded_paths::ExcludedFolders;
+use super::git_command::{GitProgram, HookPolicy, last_output};
+use super::git_dir_copy::GitDirCopy;
+use super::git_trees::GitTrees;
+use super::index_update::UserIndex;
 use super::private_index::PrivateIndex;
-use super::repository::GitRepository;
 use super::work_sandbox::WorkSandbox;
 use super::{CommitId, GitHead, TreeId};
 use crate::process::{CommandOutput, SandboxMount, SandboxSpec, StdinSource};
@@ -84,7 +88,19 @@ impl From<GitError> for CommitFailure {
     }
 }
 
-impl GitRepository {
+/// Makes the commits of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct GitCommits<'a> {
+    pub(super) git: &'a GitProgram,
+    pub(super) branches: GitBranches<'a>,
+    pub(super) trees: GitTrees<'a>,
+    pub(super) index: UserIndex<'a>,
+    pub(super) excluded: &'a ExcludedFolders,
+    /// The sandbox of commits with their hooks.
+    pub(super) sandbox: Option<&'a SandboxSpec>,
+}
+
+impl GitCommits<'_> {
     /// Commits what the tree `tested` has at `paths`, relative to the root: new, changed, moved and removed
     /// files, modes and links. The work tree is not read, so nothing that was written since gets in and no
     /// filter runs. Paths in `leave_out` and in the program's own folders are not committed.
@@ -93,7 +109,7 @@ impl GitRepository {
     /// Nothing was committed, for the given reason; or, with `IndexBehind`, everything was, but the user's
     /// index is not refreshed.
     pub async fn commit_paths(
-        &self,
+        self,
         tested: &TreeId,
         paths: &[PathBuf],
         leave_out: &[PathBuf],
@@ -103,7 +119,7 @@ impl GitRepository {
         let mut wanted = BTreeSet::new();
         for path in paths
             .iter()
-            .filter(|path| !leave_out.contains(path) && !self.is_excluded(path))
+            .filter(|path| !leave_out.contains(path) && !self.excluded.contains(path))
         {
             if !path
                 .components()
@@ -113,12 +129,12 @@ impl GitRepository {
             }
             wanted.insert(path);
         }
-        let base = match self.branches().head_tree().await? {
+        let base = match self.branches.head_tree().await? {
             Some(base) => base,
             // Before the first commit the base is the empty tree.
             None => TreeId(self.git.object_command(&["mktree"]).stdout_text().await?),
         };
-        let changes = self.trees().changes_between(&base, tested).await?;
+        let changes = self.trees.changes_between(&base, tested).await?;
         let contents: BTreeMap<PathBuf, Option<String>> = changes
             .into_iter()
             .filter(|change| wanted.contains(&change.path))
@@ -130,7 +146,7 @@ impl GitRepository {
                 "nothing differs from the last commit",
             ));
         }
-        let tree = self.trees().tree_with_contents(&base, &contents).await?;
+        let tree = self.trees.tree_with_contents(&base, &contents).await?;
         self.commit_whole_tree(&tree, message).await
     }
 
@@ -139,7 +155,7 @@ impl GitRepository {
     /// # Errors
     /// As [`Self::commit_paths`].
     pub async fn commit_whole_tree(
-        &self,
+        self,
         tree: &TreeId,
         message: &str,
     ) -> Result<CommitId, CommitFailure> {
@@ -151,12 +167,12 @@ impl GitRepository {
     }
 
     /// Commits the content of a private index and refreshes the user's index for its paths.
-    pub(super) async fn commit_index(
-        &self,
+    async fn commit_index(
+        self,
         index: &PrivateIndex,
         message: &str,
     ) -> Result<CommitId, CommitFailure> {
-        let commit = match self.commit_sandbox.clone() {
+        let commit = match self.sandbox.cloned() {
             Some(held) => self.commit_in_sandbox(index, message, held).await?,
             None => {
                 self.run_commit(index, message, None).await?;
@@ -164,11 +180,11 @@ impl GitRepository {
                 CommitId(head.stdout_text().await?)
             }
         };
-        self.refresh_index(&commit).await?;
+        self.index.refresh(&commit).await?;
         Ok(commit)
     }
 
-    pub(super) fn check_no_operation_in_progress(&self) -> Result<(), CommitFailure> {
+    fn check_no_operation_in_progress(self) -> Result<(), CommitFailure> {
         for name in ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
             if self.git.git_dir.join(name).exists() {
                 let output = format!(
@@ -194,17 +210,21 @@ impl GitRepository {
 
     /// Commits in a copy of git's folder and moves the branch to the resulting commit.
     async fn commit_in_sandbox(
-        &self,
+        self,
         index: &PrivateIndex,
         message: &str,
         held: SandboxSpec,
     ) -> Result<CommitId, CommitFailure> {
-        let head = self.branches().head().await?;
-        let mut places = self.copy_git_dir(index)?;
+        let head = self.branches.head().await?;
+        let copy = GitDirCopy {
+            git: self.git,
+            beside: index,
+        };
+        let mut places = copy.create()?;
         places.push((index.folder(), SandboxMount::Writable));
         let held = held.with_mounts(places);
         self.run_commit(index, message, Some(held.clone())).await?;
-        let made = match self.head_in_copy(&head, index) {
+        let made = match copy.head(&head) {
             Some(made) => made,
             None => {
                 // A hook may have planted something in the copy, so git reads it in the sandbox, too.
@@ -228,12 +248,7 @@ impl GitRepository {
     }
 
     /// Moves the branch, or a detached HEAD, from its old commit to a new one.
-    async fn move_head(
-        &self,
-        head: &GitHead,
-        to: &CommitId,
-        subject: &str,
-    ) -> Result<(), GitError> {
+    async fn move_head(self, head: &GitHead, to: &CommitId, subject: &str) -> Result<(), GitError> {
         let initial = match head.commit() {
             Some(_) => "",
             None => " (initial)",
@@ -251,7 +266,7 @@ impl GitRepository {
     }
 
     async fn run_commit(
-        &self,
+        self,
         index: &PrivateIndex,
         message: &str,
         held: Option<SandboxSpec>,

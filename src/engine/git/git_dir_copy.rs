@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::CommitId;
 use super::branch::GitHead;
 use super::error::GitError;
+use super::git_command::GitProgram;
 use super::private_index::PrivateIndex;
-use super::repository::GitRepository;
 use super::work_sandbox::CONTENT_FOLDERS;
 use crate::process::SandboxMount;
 
@@ -23,18 +23,27 @@ const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
 
 type SandboxMountList = Vec<(PathBuf, SandboxMount)>;
 
-impl GitRepository {
+/// A copy of git's folder beside a private index.
+#[derive(Clone, Copy)]
+pub(super) struct GitDirCopy<'a> {
+    pub(super) git: &'a GitProgram,
+    pub(super) beside: &'a PrivateIndex,
+}
+
+impl GitDirCopy<'_> {
     /// Returns the commit of a branch or HEAD in the copy; `None` where references are not stored in files of
     /// their own.
-    pub(super) fn head_in_copy(&self, head: &GitHead, beside: &PrivateIndex) -> Option<CommitId> {
+    pub(super) fn head(self, head: &GitHead) -> Option<CommitId> {
         let file = match head {
-            GitHead::Branch { name, .. } => {
-                beside.sibling_path("common").join("refs/heads").join(name)
-            }
+            GitHead::Branch { name, .. } => self
+                .beside
+                .sibling_path("common")
+                .join("refs/heads")
+                .join(name),
             GitHead::Detached { .. } if self.git.git_dir == self.git.common_dir => {
-                beside.sibling_path("common").join("HEAD")
+                self.beside.sibling_path("common").join("HEAD")
             }
-            GitHead::Detached { .. } => beside.sibling_path("tree").join("HEAD"),
+            GitHead::Detached { .. } => self.beside.sibling_path("tree").join("HEAD"),
         };
         let text = fs::read_to_string(file).ok()?;
         // A hook may have written this file.
@@ -43,11 +52,11 @@ impl GitRepository {
 
     /// Copies the parts of git's folders that a commit needs, and returns the mounts that place the copies
     /// over them.
-    pub(super) fn copy_git_dir(&self, beside: &PrivateIndex) -> Result<SandboxMountList, GitError> {
+    pub(super) fn create(self) -> Result<SandboxMountList, GitError> {
         let mut places = self.git.content_mounts()?;
-        let mut copies = vec![(&self.git.common_dir, beside.sibling_path("common"))];
+        let mut copies = vec![(&self.git.common_dir, self.beside.sibling_path("common"))];
         if self.git.git_dir != self.git.common_dir {
-            copies.push((&self.git.git_dir, beside.sibling_path("tree")));
+            copies.push((&self.git.git_dir, self.beside.sibling_path("tree")));
         }
         for (folder, copy) in copies {
             copy_folder(folder, &copy, &mut places).map_err(|source| GitError::File {

@@ -14,9 +14,8 @@ use tokio::time::{Instant, sleep};
 use super::CommitId;
 use super::commit::{CommitFailure, CommitFailureKind};
 use super::error::GitError;
-use super::git_command::split_nul;
+use super::git_command::{GitProgram, split_nul};
 use super::private_index::PrivateIndex;
-use super::repository::GitRepository;
 use crate::process::StdinSource;
 
 /// How long to wait for another process's lock on the index after the commit.
@@ -34,17 +33,23 @@ enum IndexUpdateAttempt {
     Busy(String),
 }
 
-impl GitRepository {
+/// The user's index.
+#[derive(Debug, Clone, Copy)]
+pub struct UserIndex<'a> {
+    pub(super) git: &'a GitProgram,
+}
+
+impl UserIndex<'_> {
     /// Refreshes the paths of a commit in the user's index; what is staged for other paths stays. What may pass is
     /// tried again: a lock for 30 s, a failure of git or of a file for 3 s.
     ///
     /// # Errors
     /// `IndexBehind`: the commit is valid, but the index does not contain it.
-    pub async fn refresh_index(&self, commit: &CommitId) -> Result<(), CommitFailure> {
+    pub async fn refresh(self, commit: &CommitId) -> Result<(), CommitFailure> {
         let began_at = Instant::now();
         let (mut lines, mut failed_at) = (None, None);
         loop {
-            let attempt = self.try_refresh_index(commit, &mut lines).await;
+            let attempt = self.try_refresh(commit, &mut lines).await;
             let (output, since, timeout) = match attempt {
                 Ok(IndexUpdateAttempt::Done) => return Ok(()),
                 Ok(IndexUpdateAttempt::Busy(output)) => (output, began_at, LOCK_TIMEOUT),
@@ -63,8 +68,8 @@ impl GitRepository {
     }
 
     /// Tries once; `known` keeps the committed paths for the next attempt, if this one only has to wait.
-    async fn try_refresh_index(
-        &self,
+    async fn try_refresh(
+        self,
         commit: &CommitId,
         known: &mut Option<Vec<u8>>,
     ) -> Result<IndexUpdateAttempt, GitError> {
@@ -93,7 +98,7 @@ impl GitRepository {
     }
 
     /// Returns the `update-index` input that gives the index the paths of a commit.
-    async fn committed_index_info(&self, commit: &CommitId) -> Result<Vec<u8>, GitError> {
+    async fn committed_index_info(self, commit: &CommitId) -> Result<Vec<u8>, GitError> {
         let list = self.git.object_command(&[
             "diff-tree",
             "-r",

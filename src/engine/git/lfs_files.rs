@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::clean_tree::{CleanTreeFolder, MissingContent, MissingContentKind};
+use super::clean_tree::{CleanTreeFolder, CleanTrees, MissingContent, MissingContentKind};
 use super::error::GitError;
 use super::git_command::{path_from_bytes, split_nul};
-use super::repository::GitRepository;
 
 /// The maximum length of a pointer, in bytes, as git LFS has it.
 const MAX_POINTER_BYTES: u64 = 1_024;
@@ -42,13 +41,13 @@ fn parse_pointer(text: &str) -> Option<LfsPointer> {
     })
 }
 
-impl GitRepository {
+impl CleanTrees<'_> {
     /// Replaces the pointers in a tree that was laid down by their files. Returns those whose file is not here.
     ///
     /// # Errors
     /// Git or the disk fails.
     pub(super) async fn fill_lfs_files(
-        &self,
+        self,
         folder: &CleanTreeFolder,
     ) -> Result<Vec<MissingContent>, GitError> {
         let list = ["ls-files", "-z", "--", ":(attr:filter=lfs)"];
@@ -88,7 +87,7 @@ impl GitRepository {
     }
 
     /// Returns where git LFS keeps a file that it fetched.
-    fn lfs_object(&self, pointer: &LfsPointer) -> PathBuf {
+    fn lfs_object(self, pointer: &LfsPointer) -> PathBuf {
         let hash = &pointer.sha256;
         let part = |range| hash.get(range).unwrap_or_default();
         let folder = self.git.common_dir.join("lfs/objects");

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::branch::GitBranches;
+use super::clean_tree::CleanTrees;
+use super::commit::GitCommits;
 use super::commit_history::CommitHistory;
 use super::commit_notes::GitNotes;
 use super::config_programs::RepositoryConfig;
@@ -16,6 +18,7 @@ use super::git_command::{GitCommand, GitProgram, last_output, path_from_bytes};
 use super::git_settings::GitSettings;
 use super::git_status::WorkTreeStatus;
 use super::git_trees::GitTrees;
+use super::index_update::UserIndex;
 use super::tree_cache::TreeCache;
 use super::unversioned_code::UnversionedCodeSources;
 use super::work_sandbox::WorkSandbox;
@@ -254,6 +257,28 @@ impl GitRepository {
             config: self.config(),
             excluded: &self.excluded_folders,
         }
+    }
+
+    /// Returns what makes commits.
+    pub fn commits(&self) -> GitCommits<'_> {
+        GitCommits {
+            git: &self.git,
+            branches: self.branches(),
+            trees: self.trees(),
+            index: self.index(),
+            excluded: &self.excluded_folders,
+            sandbox: self.commit_sandbox.as_ref(),
+        }
+    }
+
+    /// Returns the user's index.
+    pub fn index(&self) -> UserIndex<'_> {
+        UserIndex { git: &self.git }
+    }
+
+    /// Returns what lays down trees outside of the work tree.
+    pub fn clean_trees(&self) -> CleanTrees<'_> {
+        CleanTrees { git: &self.git }
     }
 
     /// Returns git's configuration.

@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use super::TreeId;
-use super::clean_tree::{CleanTreeFolder, MissingContent, MissingContentKind, remove_path};
+use super::clean_tree::{
+    CleanTreeFolder, CleanTrees, MissingContent, MissingContentKind, remove_path,
+};
 use super::error::GitError;
 use super::git_command::{path_from_bytes, split_nul};
 use super::repository::{GitRepository, RepositoryDiscovery};
@@ -17,13 +19,13 @@ struct GitlinkEntry {
     commit: String,
 }
 
-impl GitRepository {
+impl CleanTrees<'_> {
     /// Lays down the submodules of the tree that lies in a folder, and theirs. Returns what is not on this machine.
     ///
     /// # Errors
     /// Git or the disk fails.
     pub(super) async fn lay_down_submodules(
-        &self,
+        self,
         folder: &CleanTreeFolder,
     ) -> Result<Vec<MissingContent>, GitError> {
         let mut missing = Vec::new();
@@ -41,7 +43,7 @@ impl GitRepository {
                 });
                 continue;
             };
-            let inner = Box::pin(submodule.lay_down_tree(&tree, &place)).await?;
+            let inner = Box::pin(submodule.clean_trees().lay_down_tree(&tree, &place)).await?;
             // The sandbox of git leaves an empty one, which git in the tests would take for a repository.
             remove_path(&place.files().join(".git"))?;
             missing.extend(inner.into_iter().map(|inner| MissingContent {
@@ -53,7 +55,7 @@ impl GitRepository {
     }
 
     /// Lists the submodules of the tree that lies in a folder.
-    async fn list_gitlinks(&self, folder: &CleanTreeFolder) -> Result<Vec<GitlinkEntry>, GitError> {
+    async fn list_gitlinks(self, folder: &CleanTreeFolder) -> Result<Vec<GitlinkEntry>, GitError> {
         if list_index_submodules(&folder.index()).is_empty() {
             return Ok(Vec::new());
         }
@@ -68,11 +70,11 @@ impl GitRepository {
     }
 
     /// Returns the checkout of a submodule, if it is one of this repository and has this commit.
-    async fn find_submodule(&self, path: &Path, commit: &TreeId) -> Option<Self> {
+    async fn find_submodule(self, path: &Path, commit: &TreeId) -> Option<GitRepository> {
         let root = self.git.root.join(path).canonicalize().ok()?;
         // Git would find the repository around a folder that has none of its own.
         root.join(".git").symlink_metadata().ok()?;
-        let found = Self::discover(&root, self.git.settings.clone()).await;
+        let found = GitRepository::discover(&root, self.git.settings.clone()).await;
         let Ok(RepositoryDiscovery::Found(mut found)) = found else {
             return None;
         };

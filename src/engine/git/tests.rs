@@ -147,6 +147,7 @@ async fn commit_now(
 ) -> Result<CommitId, CommitFailure> {
     let tree = repository.work_tree().current_tree().await.unwrap();
     repository
+        .commits()
         .commit_paths(&tree, paths, leave_out, message)
         .await
 }

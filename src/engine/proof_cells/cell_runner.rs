@@ -229,7 +229,7 @@ impl CellRunner {
         let ready = self.seen_trees.take_ready(&slot, tree);
         let missing = match ready.filter(|_| folder.files().is_dir()) {
             Some(missing) => missing,
-            None => self.git.lay_down_tree(tree, &folder).await?,
+            None => self.git.clean_trees().lay_down_tree(tree, &folder).await?,
         };
         let Some(command) = &self.narrow(command, &folder.files()) else {
             return Ok(FinishedCell::without_tests(tree));
@@ -306,7 +306,7 @@ impl CellRunner {
         let slot = self.place.join(slot_name(cell));
         let folder = CleanTreeFolder::new(slot.clone());
         let _replaced = self.seen_trees.take_ready(&slot, tree);
-        if let Ok(missing) = self.git.lay_down_tree(tree, &folder).await {
+        if let Ok(missing) = self.git.clean_trees().lay_down_tree(tree, &folder).await {
             self.seen_trees.keep_ready(slot, tree.clone(), missing);
         }
     }

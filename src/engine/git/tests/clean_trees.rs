@@ -30,7 +30,11 @@ impl CleanFixture {
 
     /// Lays a tree down; returns what is missing, each path with `!` where the user's work tree has it.
     async fn lay_down(&self, tree: &TreeId) -> String {
-        let missing = self.repository.lay_down_tree(tree, &self.folder).await;
+        let missing = self
+            .repository
+            .clean_trees()
+            .lay_down_tree(tree, &self.folder)
+            .await;
         let name = |missing: MissingContent| {
             let mark = if missing.is_missing_for_user { "" } else { "!" };
             format!("{}{mark}", missing.path.display())

@@ -428,6 +428,6 @@ async fn an_index_that_a_crash_left_behind_a_commit_is_told_of_it() {
     assert_eq!(fixture.git("status --porcelain"), "D  new\n?? new");
     let repository = fixture.repository().await;
     let commit = CommitId(fixture.git("rev-parse HEAD"));
-    repository.refresh_index(&commit).await.unwrap();
+    repository.index().refresh(&commit).await.unwrap();
     assert_eq!(fixture.git("status --porcelain"), "");
 }

@@ -117,6 +117,7 @@ async fn a_tree_is_committed_whatever_lies_in_the_work_tree() {
         .await
         .unwrap();
     let commit = repository
+        .commits()
         .commit_whole_tree(&tree, "[Undo step 1] b\n")
         .await
         .unwrap();
