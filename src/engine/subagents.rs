@@ -32,11 +32,11 @@ use tokio_util::sync::CancellationToken;
 use super::engine_error::EngineError;
 use super::input_channel::{ChannelPair, INPUT_CHANNEL_CAPACITY};
 use crate::domain::event::Event;
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::task::{TaskError, TaskOrder, TaskOutcome, TaskResult};
 use crate::domain::task_patch::TaskPatch;
 use crate::store::TamperedFile;
-use child_event::{ChildEvent, PatchEvent};
+use child_event::{ChildEvent, ChildEventSender, PatchEvent};
 
 use super::agent_activity;
 use super::agent_tools::wait_until_due;
@@ -108,7 +108,19 @@ impl SubagentTasks {
             Some(said) = self.events.1.recv() => return said,
             request = wait_until_due(self.user_timeouts.next_deadline()) => request,
         };
-        self.on_user_timeout(request)
+        self.user_timeouts.on_due(request)
+    }
+
+    /// Starts the timeout for a request of a child: a part of its task's own time limit, also for a speech.
+    pub(super) fn start_user_timeout(&mut self, request: RequestId) {
+        let task = request.child.as_ref();
+        let task = task.and_then(|session| self.active_tasks.get(session));
+        let time_limit = task.map_or(Duration::ZERO, |task| task.time_limit);
+        self.user_timeouts.start(request, time_limit);
+    }
+
+    fn event_sender(&self) -> ChildEventSender {
+        ChildEventSender(self.events.0.clone())
     }
 
     pub(super) fn set_one_shot(&mut self) {
@@ -182,9 +194,11 @@ impl SubagentTasks {
         };
         match at_task.worktree.clone() {
             None => self.finish_task(run, session, end, took, None),
-            Some(plot) => {
+            Some(worktree) => {
                 at_task.stage = ActiveTaskStage::Saving(end, took);
-                self.save_child_changes(run, session, plot);
+                self.event_sender().spawn_work(run, session, async move {
+                    ChildEvent::Patch(PatchEvent::Saved(worktree.save_patch().await))
+                });
                 Ok(())
             }
         }
@@ -234,7 +248,8 @@ impl SubagentTasks {
                 at_task.cancel.cancel();
                 let closed = OwnerRequest::CloseTurn(session.clone(), "the task was stopped");
                 run.request(closed);
-                self.queue_patch_event(run, session, PatchEvent::Abandoned);
+                self.event_sender()
+                    .queue_patch_event(run, session, PatchEvent::Abandoned);
                 true
             }
             None => false,

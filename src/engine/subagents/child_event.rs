@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use tokio::sync::mpsc;
+
 use crate::adapter::FileChange;
-use crate::domain::ids::RequestId;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::task::TaskOutcome;
 use crate::domain::task_patch::TaskPatch;
 use crate::engine::agent_conversation::ConversationEvent;
 use crate::engine::git::{TreeId, TreeMerge};
+use crate::engine::run_context::RunContext;
 use crate::store::{StoreError, TamperedFile};
 
 /// An event of a child's task.
@@ -74,4 +77,35 @@ pub struct WorktreeGcResult {
     pub(super) saved_patch: Result<Option<TaskPatch>, String>,
     /// Why the tree still exists; empty if it is removed.
     pub(super) removal_error: String,
+}
+
+/// Hands the events of children's tasks to their owner.
+#[derive(Debug, Clone)]
+pub(super) struct ChildEventSender(pub(super) mpsc::Sender<(SessionId, ChildEvent)>);
+
+impl ChildEventSender {
+    /// Queues an event about a child's patch, to be handled after the current event.
+    pub(super) fn queue_patch_event(
+        &self,
+        run: &mut RunContext,
+        session: &SessionId,
+        event: PatchEvent,
+    ) {
+        self.spawn_work(run, session, async { ChildEvent::Patch(event) });
+    }
+
+    /// Does work for a child beside the engine, and hands on the event that it ends with.
+    pub(super) fn spawn_work(
+        &self,
+        run: &mut RunContext,
+        session: &SessionId,
+        work: impl Future<Output = ChildEvent> + Send + 'static,
+    ) {
+        let (sender, session) = (self.0.clone(), session.clone());
+        run.tasks.spawn(async move {
+            let event = work.await;
+            // Sending fails only when the program is about to end.
+            let _nobody = sender.send((session, event)).await;
+        });
+    }
 }

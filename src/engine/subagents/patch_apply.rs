@@ -15,17 +15,20 @@ use std::time::Duration;
 
 use super::SubagentTasks;
 use super::child_worktree::ChildWorktree;
+use crate::adapter::CallDecision;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Phase;
-use crate::domain::task::TaskOutcome;
+use crate::domain::task::{TaskOrder, TaskOutcome};
 use crate::domain::task_patch::{PatchState, TaskPatch};
 use crate::engine::agent_activity;
 use crate::engine::conversations::OpenConversations;
 use crate::engine::engine_error::EngineError;
 use crate::engine::git::{TreeId, TreeMerge};
 use crate::engine::run_context::RunContext;
-use crate::engine::subagents::child_event::{ChildEvent, PatchEvent, PatchMerge, WriteRetry};
+use crate::engine::subagents::child_event::{
+    ChildEvent, ChildEventSender, PatchEvent, PatchMerge, WriteRetry,
+};
 use crate::engine::warnings::error_with_hint;
 use crate::store::patch_files;
 
@@ -46,6 +49,10 @@ pub(super) enum ActiveTaskStage {
 
 /// A patch on its way into the user's tree.
 pub(super) struct PatchApplication {
+    /// The task that the patch is from, with its session.
+    order: TaskOrder,
+    worktree: Arc<ChildWorktree>,
+    events: ChildEventSender,
     end: TaskOutcome,
     took: Duration,
     patch: TaskPatch,
@@ -61,6 +68,14 @@ enum PatchApplyStage {
     /// These changes may be written.
     Approved(PatchScope),
     Writing,
+}
+
+/// Whether a patch is still on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PatchProgress {
+    Open,
+    /// It was applied, or stays in its file.
+    Settled,
 }
 
 /// What a decision is about.
@@ -91,53 +106,14 @@ impl PatchScope {
 }
 
 impl SubagentTasks {
-    /// Queues an event about a child's patch, to be handled after the current event.
-    pub(super) fn queue_patch_event(
-        &mut self,
-        run: &mut RunContext,
-        session: &SessionId,
-        handed: PatchEvent,
-    ) {
-        let (said, session) = (self.events.0.clone(), session.clone());
-        run.tasks.spawn(async move {
-            // Sending fails only when the program is about to end.
-            let _nobody = said.send((session, ChildEvent::Patch(handed))).await;
-        });
-    }
-
-    fn spawn_patch_work(
-        &mut self,
-        run: &mut RunContext,
-        session: &SessionId,
-        work: impl Future<Output = PatchEvent> + Send + 'static,
-    ) {
-        let (said, session) = (self.events.0.clone(), session.clone());
-        run.tasks.spawn(async move {
-            let handed = work.await;
-            let _nobody = said.send((session, ChildEvent::Patch(handed))).await;
-        });
-    }
-
-    /// Starts saving the changes of a child whose agent has finished.
-    pub(super) fn save_child_changes(
-        &mut self,
-        run: &mut RunContext,
-        session: &SessionId,
-        plot: Arc<ChildWorktree>,
-    ) {
-        self.spawn_patch_work(run, session, async move {
-            PatchEvent::Saved(plot.save_patch().await)
-        });
-    }
-
     pub(super) fn on_patch_event(
         &mut self,
         run: &mut RunContext,
         conversations: &OpenConversations,
         session: &SessionId,
-        handed: PatchEvent,
+        event: PatchEvent,
     ) -> Result<(), EngineError> {
-        if let PatchEvent::Continue | PatchEvent::Merged(Ok(_)) = handed {
+        if let PatchEvent::Continue | PatchEvent::Merged(Ok(_)) = event {
             match self.patch_apply_timing(run, conversations) {
                 PatchApplyTiming::Never(why) => {
                     return self.leave_patch_as_file(run, session, why);
@@ -146,30 +122,26 @@ impl SubagentTasks {
                 PatchApplyTiming::Now => {}
             }
         }
-        match handed {
+        match event {
             PatchEvent::Saved(saved) => self.on_patch_saved(run, session, saved),
             PatchEvent::WorktreeRemoved(cleared) => {
                 self.on_child_worktree_removed(run, session, cleared)
             }
-            PatchEvent::Continue => {
-                self.start_patch_merge(run, session);
-                Ok(())
+            event => {
+                let Some(application) = self.patch_application_mut(session) else {
+                    return Ok(());
+                };
+                match application.on_event(run, event)? {
+                    PatchProgress::Open => Ok(()),
+                    PatchProgress::Settled => self.finish_patch(run, session),
+                }
             }
-            PatchEvent::Merged(Ok(prepared)) => self.on_patch_merged(run, session, *prepared),
-            PatchEvent::Merged(Err(why)) => self.leave_patch_as_file(run, session, &why),
-            PatchEvent::Decided(answered) => self.on_patch_decided(run, session, answered),
-            PatchEvent::Written(put) => self.on_patch_written(run, session, put),
-            PatchEvent::Abandoned => self.on_patch_abandoned(run, session),
         }
-    }
-
-    fn child_worktree(&self, session: &SessionId) -> Option<Arc<ChildWorktree>> {
-        self.active_tasks.get(session)?.worktree.clone()
     }
 
     fn patch_application_mut(&mut self, session: &SessionId) -> Option<&mut PatchApplication> {
         match &mut self.active_tasks.get_mut(session)?.stage {
-            ActiveTaskStage::ApplyingPatch(handing) => Some(handing),
+            ActiveTaskStage::ApplyingPatch(application) => Some(application),
             ActiveTaskStage::Working | ActiveTaskStage::Saving(..) => None,
         }
     }
@@ -180,10 +152,11 @@ impl SubagentTasks {
         session: &SessionId,
         saved: Result<Option<TaskPatch>, String>,
     ) -> Result<(), EngineError> {
+        let events = self.event_sender();
         let Some(at_task) = self.active_tasks.get_mut(session) else {
             return Ok(());
         };
-        let (ActiveTaskStage::Saving(end, took), Some(plot)) =
+        let (ActiveTaskStage::Saving(end, took), Some(worktree)) =
             (&at_task.stage, at_task.worktree.clone())
         else {
             return Ok(());
@@ -193,7 +166,7 @@ impl SubagentTasks {
             Err(why) => {
                 let error = format!(
                     "its changes could not be saved and stay in {}: {why}",
-                    plot.path.display()
+                    worktree.path.display()
                 );
                 return self.finish_task(
                     run,
@@ -207,6 +180,9 @@ impl SubagentTasks {
             }
             Ok(Some(patch)) => {
                 at_task.stage = ActiveTaskStage::ApplyingPatch(Box::new(PatchApplication {
+                    order: at_task.order.clone(),
+                    worktree: worktree.clone(),
+                    events: events.clone(),
                     end,
                     took,
                     patch: patch.clone(),
@@ -218,8 +194,8 @@ impl SubagentTasks {
             }
             Ok(None) => {}
         }
-        self.spawn_patch_work(run, session, async move {
-            PatchEvent::WorktreeRemoved(plot.remove().await)
+        events.spawn_work(run, session, async move {
+            ChildEvent::Patch(PatchEvent::WorktreeRemoved(worktree.remove().await))
         });
         Ok(())
     }
@@ -242,13 +218,15 @@ impl SubagentTasks {
                 let (end, took) = (end.clone(), *took);
                 self.finish_task(run, session, end, took, None)
             }
-            ActiveTaskStage::ApplyingPatch(handing) => match (&handing.end, &at_task.stop_reason) {
-                (TaskOutcome::Completed { .. }, None) => {
-                    self.queue_patch_event(run, session, PatchEvent::Continue);
-                    Ok(())
+            ActiveTaskStage::ApplyingPatch(application) => {
+                match (&application.end, &at_task.stop_reason) {
+                    (TaskOutcome::Completed { .. }, None) => {
+                        application.queue_event(run, PatchEvent::Continue);
+                        Ok(())
+                    }
+                    _ => self.leave_patch_as_file(run, session, "the task was not completed"),
                 }
-                _ => self.leave_patch_as_file(run, session, "the task was not completed"),
-            },
+            }
         }
     }
 
@@ -272,121 +250,29 @@ impl SubagentTasks {
 
     /// Continues the patches that were waiting for their time.
     pub(in crate::engine) fn continue_waiting_patches(&mut self, run: &mut RunContext) {
-        let waits = |stage: &ActiveTaskStage| match stage {
-            ActiveTaskStage::ApplyingPatch(handing) => matches!(
-                handing.stage,
-                PatchApplyStage::Waiting | PatchApplyStage::Approved(_)
-            ),
-            ActiveTaskStage::Working | ActiveTaskStage::Saving(..) => false,
-        };
-        let at_work = self.active_tasks.iter();
-        let waiting = at_work.filter(|(_, task)| waits(&task.stage));
-        let waiting: Vec<SessionId> = waiting.map(|(session, _)| session.clone()).collect();
-        for session in waiting {
-            self.queue_patch_event(run, &session, PatchEvent::Continue);
+        for task in self.active_tasks.values() {
+            if let ActiveTaskStage::ApplyingPatch(application) = &task.stage
+                && application.may_continue()
+            {
+                application.queue_event(run, PatchEvent::Continue);
+            }
         }
     }
 
-    /// Merges a patch with the user's tree.
-    fn start_patch_merge(&mut self, run: &mut RunContext, session: &SessionId) {
-        let (Some(plot), Some(handing)) = (
-            self.child_worktree(session),
-            self.patch_application_mut(session),
-        ) else {
-            return;
-        };
-        if !matches!(
-            handing.stage,
-            PatchApplyStage::Waiting | PatchApplyStage::Approved(_)
-        ) {
-            return;
-        }
-        let trees = [&handing.patch.base, &handing.patch.tree].map(|tree| TreeId(tree.clone()));
-        self.spawn_patch_work(run, session, async move {
-            let prepared = patch_writer::merge_patch(&plot, trees).await;
-            PatchEvent::Merged(prepared.map(Box::new))
-        });
-    }
-
-    fn on_patch_merged(
+    /// Handles the answer about a child's changes after the current event.
+    pub(in crate::engine) fn queue_patch_decision(
         &mut self,
         run: &mut RunContext,
         session: &SessionId,
-        prepared: PatchMerge,
-    ) -> Result<(), EngineError> {
-        let extent = PatchScope::from_merge(&prepared.merge);
-        let Some(handing) = self.patch_application_mut(session) else {
-            return Ok(());
+        decision: CallDecision,
+    ) {
+        let decided = match decision {
+            CallDecision::Allow => Ok(()),
+            CallDecision::Deny { reason } => Err(reason),
+            CallDecision::DenyAndStop => Err("declined by the user".to_owned()),
         };
-        match &handing.stage {
-            _ if extent.paths.is_empty() => {
-                let why = "all changes were already in the working tree";
-                self.on_patch_written(run, session, Ok(why.to_owned()))
-            }
-            // The user's tree may have changed since the decision: only what it covered may be written.
-            PatchApplyStage::Approved(allowed) if allowed.covers(&extent) => {
-                handing.stage = PatchApplyStage::Writing;
-                self.start_patch_write(run, session, prepared.merge, &prepared.target)
-            }
-            PatchApplyStage::Waiting | PatchApplyStage::Approved(_) => {
-                handing.stage = PatchApplyStage::AwaitingApproval(extent);
-                self.decide_patch(run, session, prepared)
-            }
-            PatchApplyStage::AwaitingApproval(_) | PatchApplyStage::Writing => Ok(()),
-        }
-    }
-
-    fn on_patch_written(
-        &mut self,
-        run: &mut RunContext,
-        session: &SessionId,
-        put: Result<String, (WriteRetry, String)>,
-    ) -> Result<(), EngineError> {
-        let Some(handing) = self.patch_application_mut(session) else {
-            return Ok(());
-        };
-        match put {
-            Ok(why) => {
-                if !why.is_empty() {
-                    handing.patch.why = why;
-                }
-                let patch = handing.patch.clone();
-                let patch = mark_patch_applied(run, patch)?;
-                if let Some(handing) = self.patch_application_mut(session) {
-                    handing.patch = patch;
-                }
-                self.finish_patch(run, session)
-            }
-            Err((WriteRetry::Yes, _)) if handing.n_retries < MAX_WRITE_RETRIES => {
-                handing.n_retries += 1;
-                handing.stage = PatchApplyStage::Waiting;
-                handing.patch.state = PatchState::Waiting;
-                self.queue_patch_event(run, session, PatchEvent::Continue);
-                Ok(())
-            }
-            Err((_, why)) => self.leave_patch_as_file(run, session, &why),
-        }
-    }
-
-    fn on_patch_abandoned(
-        &mut self,
-        run: &mut RunContext,
-        session: &SessionId,
-    ) -> Result<(), EngineError> {
-        match self.patch_application_mut(session) {
-            Some(PatchApplication {
-                stage:
-                    PatchApplyStage::Waiting
-                    | PatchApplyStage::AwaitingApproval(_)
-                    | PatchApplyStage::Approved(_),
-                ..
-            }) => self.leave_patch_as_file(
-                run,
-                session,
-                "the task was stopped before its changes were applied",
-            ),
-            Some(_) | None => Ok(()),
-        }
+        self.event_sender()
+            .queue_patch_event(run, session, PatchEvent::Decided(decided));
     }
 
     /// Leaves the changes in their patch file.
@@ -396,14 +282,10 @@ impl SubagentTasks {
         session: &SessionId,
         why: &str,
     ) -> Result<(), EngineError> {
-        let Some(handing) = self.patch_application_mut(session) else {
+        let Some(application) = self.patch_application_mut(session) else {
             return Ok(());
         };
-        handing.patch.state = PatchState::Kept;
-        let before = std::mem::take(&mut handing.patch.why);
-        let why = [agent_activity::clean_line(why), before].into_iter();
-        let why: Vec<String> = why.filter(|why| !why.is_empty()).collect();
-        handing.patch.why = why.join("; ");
+        application.leave_as_file(why);
         self.finish_patch(run, session)
     }
 
@@ -412,16 +294,145 @@ impl SubagentTasks {
         run: &mut RunContext,
         session: &SessionId,
     ) -> Result<(), EngineError> {
-        let Some(handing) = self.patch_application_mut(session) else {
+        let Some(application) = self.patch_application_mut(session) else {
             return Ok(());
         };
-        let (end, took) = (handing.end.clone(), handing.took);
-        let patch = handing.patch.clone();
+        let (end, took) = (application.end.clone(), application.took);
+        let patch = application.patch.clone();
         run.record(Event::TaskPatched {
             session: session.clone(),
             patch: patch.clone(),
         })?;
         self.finish_task(run, session, end, took, Some(patch))
+    }
+}
+
+impl PatchApplication {
+    fn queue_event(&self, run: &mut RunContext, event: PatchEvent) {
+        self.events
+            .queue_patch_event(run, &self.order.session, event);
+    }
+
+    fn spawn_work(
+        &self,
+        run: &mut RunContext,
+        work: impl Future<Output = PatchEvent> + Send + 'static,
+    ) {
+        let work = async { ChildEvent::Patch(work.await) };
+        self.events.spawn_work(run, &self.order.session, work);
+    }
+
+    fn on_event(
+        &mut self,
+        run: &mut RunContext,
+        event: PatchEvent,
+    ) -> Result<PatchProgress, EngineError> {
+        match event {
+            PatchEvent::Continue => {
+                self.start_merge(run);
+                Ok(PatchProgress::Open)
+            }
+            PatchEvent::Merged(Ok(prepared)) => self.on_merged(run, *prepared),
+            PatchEvent::Merged(Err(why)) => Ok(self.leave_as_file(&why)),
+            PatchEvent::Decided(answered) => Ok(self.on_decided(run, answered)),
+            PatchEvent::Written(put) => self.on_written(run, put),
+            PatchEvent::Abandoned => Ok(self.on_abandoned()),
+            // The task itself handles these.
+            PatchEvent::Saved(_) | PatchEvent::WorktreeRemoved(_) => Ok(PatchProgress::Open),
+        }
+    }
+
+    /// Returns whether the patch waits for the time at which it may be applied.
+    fn may_continue(&self) -> bool {
+        matches!(
+            self.stage,
+            PatchApplyStage::Waiting | PatchApplyStage::Approved(_)
+        )
+    }
+
+    /// Merges the patch with the user's tree.
+    fn start_merge(&self, run: &mut RunContext) {
+        if !self.may_continue() {
+            return;
+        }
+        let trees = [&self.patch.base, &self.patch.tree].map(|tree| TreeId(tree.clone()));
+        let worktree = self.worktree.clone();
+        self.spawn_work(run, async move {
+            let prepared = patch_writer::merge_patch(&worktree, trees).await;
+            PatchEvent::Merged(prepared.map(Box::new))
+        });
+    }
+
+    fn on_merged(
+        &mut self,
+        run: &mut RunContext,
+        prepared: PatchMerge,
+    ) -> Result<PatchProgress, EngineError> {
+        let extent = PatchScope::from_merge(&prepared.merge);
+        match &self.stage {
+            _ if extent.paths.is_empty() => {
+                let why = "all changes were already in the working tree";
+                self.on_written(run, Ok(why.to_owned()))
+            }
+            // The user's tree may have changed since the decision: only what it covered may be written.
+            PatchApplyStage::Approved(allowed) if allowed.covers(&extent) => {
+                self.stage = PatchApplyStage::Writing;
+                self.start_write(run, prepared.merge, &prepared.target)?;
+                Ok(PatchProgress::Open)
+            }
+            PatchApplyStage::Waiting | PatchApplyStage::Approved(_) => {
+                self.stage = PatchApplyStage::AwaitingApproval(extent);
+                self.decide(run, prepared)
+            }
+            PatchApplyStage::AwaitingApproval(_) | PatchApplyStage::Writing => {
+                Ok(PatchProgress::Open)
+            }
+        }
+    }
+
+    fn on_written(
+        &mut self,
+        run: &mut RunContext,
+        put: Result<String, (WriteRetry, String)>,
+    ) -> Result<PatchProgress, EngineError> {
+        match put {
+            Ok(why) => {
+                if !why.is_empty() {
+                    self.patch.why = why;
+                }
+                self.patch = mark_patch_applied(run, self.patch.clone())?;
+                Ok(PatchProgress::Settled)
+            }
+            Err((WriteRetry::Yes, _)) if self.n_retries < MAX_WRITE_RETRIES => {
+                self.n_retries += 1;
+                self.stage = PatchApplyStage::Waiting;
+                self.patch.state = PatchState::Waiting;
+                self.queue_event(run, PatchEvent::Continue);
+                Ok(PatchProgress::Open)
+            }
+            Err((_, why)) => Ok(self.leave_as_file(&why)),
+        }
+    }
+
+    fn on_abandoned(&mut self) -> PatchProgress {
+        match self.stage {
+            PatchApplyStage::Waiting
+            | PatchApplyStage::AwaitingApproval(_)
+            | PatchApplyStage::Approved(_) => {
+                self.leave_as_file("the task was stopped before its changes were applied")
+            }
+            PatchApplyStage::Writing => PatchProgress::Open,
+        }
+    }
+
+    /// Leaves the changes in their patch file.
+    fn leave_as_file(&mut self, why: &str) -> PatchProgress {
+        self.patch.state = PatchState::Kept;
+        let before = std::mem::take(&mut self.patch.why);
+        let why = [agent_activity::clean_line(why), before].into_iter();
+        let why: Vec<String> = why.filter(|why| !why.is_empty()).collect();
+        self.patch.why = why.join("; ");
+        PatchProgress::Settled
     }
 }
 

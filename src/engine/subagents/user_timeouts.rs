@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::SubagentTasks;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::engine::subagents::child_event::ChildEvent;
 
@@ -34,26 +33,20 @@ impl UserTimeouts {
             .map(|(request, wait)| (wait.at, request.clone()));
         all.min_by_key(|(at, _)| *at)
     }
-}
 
-impl SubagentTasks {
     /// Turns the end of a wait into an event of the child.
-    pub(super) fn on_user_timeout(&mut self, request: RequestId) -> (SessionId, ChildEvent) {
-        let wait = self.user_timeouts.0.remove(&request);
+    pub(super) fn on_due(&mut self, request: RequestId) -> (SessionId, ChildEvent) {
+        let wait = self.0.remove(&request);
         let limit = wait.map_or(Duration::ZERO, |wait| wait.limit);
         let session = request.child.clone().unwrap_or(SessionId::new(""));
         (session, ChildEvent::RequestExpired(request, limit))
     }
 
-    /// Starts the timeout for a request of a child: a part of its task's own time limit, also for a speech.
-    pub(in crate::engine) fn start_user_timeout(&mut self, request: RequestId) {
-        let task = request.child.as_ref();
-        let task = task.and_then(|session| self.active_tasks.get(session));
-        let limit = task.map_or(Duration::ZERO, |task| task.time_limit / TASK_TIME_DIVISOR);
+    /// Starts the timeout for a request of a child whose task may take this time.
+    pub(super) fn start(&mut self, request: RequestId, of_task: Duration) {
+        let limit = of_task / TASK_TIME_DIVISOR;
         let at = Instant::now() + limit;
-        self.user_timeouts
-            .0
-            .insert(request, UserTimeout { limit, at });
+        self.0.insert(request, UserTimeout { limit, at });
     }
 }
 

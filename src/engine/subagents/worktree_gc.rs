@@ -73,8 +73,8 @@ impl SubagentTasks {
             turn: record.turn.clone(),
             ..build_child_worktree(run, git.clone(), path, &record.session)
         });
-        let (said, session) = (self.events.0.clone(), record.session.clone());
-        run.tasks.spawn(async move {
+        let events = self.event_sender();
+        events.spawn_work(run, &record.session, async move {
             let swept = match plot {
                 Ok(plot) => collect_worktree(&plot).await,
                 Err(error) => WorktreeGcResult {
@@ -82,9 +82,7 @@ impl SubagentTasks {
                     removal_error: String::new(),
                 },
             };
-            let _nobody = said
-                .send((session, ChildEvent::WorktreeCollected(swept)))
-                .await;
+            ChildEvent::WorktreeCollected(swept)
         });
     }
 
@@ -129,8 +127,8 @@ impl SubagentTasks {
         patch: TaskPatch,
     ) {
         let plot = build_child_worktree(run, git.clone(), Default::default(), &session);
-        let said = self.events.0.clone();
-        run.tasks.spawn(async move {
+        let events = self.event_sender();
+        events.spawn_work(run, &session, async move {
             let patch = match super::patch_apply::finish_interrupted_write(&plot, &patch).await {
                 Ok(told) => TaskPatch {
                     state: PatchState::Applied,
@@ -147,9 +145,7 @@ impl SubagentTasks {
                 saved_patch: Ok(Some(patch)),
                 removal_error: String::new(),
             };
-            let _nobody = said
-                .send((session, ChildEvent::WorktreeCollected(swept)))
-                .await;
+            ChildEvent::WorktreeCollected(swept)
         });
     }
 }

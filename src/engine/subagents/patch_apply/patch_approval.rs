@@ -3,9 +3,9 @@
 //!
 //! Does not write anything: `patch_writer` does.
 
-use super::PatchApplyStage;
-use crate::adapter::{ApprovalRequest, CallDecision as Answer, DecisionWait};
-use crate::domain::ids::{RequestId, SessionId};
+use super::{PatchApplication, PatchApplyStage, PatchProgress};
+use crate::adapter::{ApprovalRequest, DecisionWait};
+use crate::domain::ids::RequestId;
 use crate::engine::agent_activity;
 use crate::engine::approvals::call_request::CallCircumstances;
 use crate::engine::approvals::caller_context::{CallPaths, CallerContext};
@@ -14,7 +14,6 @@ use crate::engine::git::TreeMerge;
 use crate::engine::owner_request::OwnerRequest;
 use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::AskPolicy;
-use crate::engine::subagents::SubagentTasks;
 use crate::engine::subagents::child_event::{PatchEvent, PatchMerge};
 use crate::engine::subagents::child_worktree::display_path;
 use crate::engine::subagents::task_start::child_caller;
@@ -23,25 +22,21 @@ use crate::permission::{
     PermissionAction, PhaseAccess, SandboxReach, TASK_CHANGES, decide_call,
 };
 
-impl SubagentTasks {
+impl PatchApplication {
     /// Decides about the changes as an edit of their files; the user is always asked about a conflict.
-    pub(super) fn decide_patch(
+    pub(super) fn decide(
         &mut self,
         run: &mut RunContext,
-        session: &SessionId,
         prepared: PatchMerge,
-    ) -> Result<(), EngineError> {
+    ) -> Result<PatchProgress, EngineError> {
         let PatchMerge { merge, changes, .. } = prepared;
-        let Some(task) = self.active_tasks.get(session) else {
-            return Ok(());
-        };
         let caller = CallerContext {
             access: PhaseAccess::Execute,
             root: run.setup.root.clone(),
             rules: None,
             paths: CallPaths::TreeEntries,
             only_user_decides: !merge.conflicts.is_empty(),
-            ..child_caller(run, &task.order)
+            ..child_caller(run, &self.order)
         };
         let root = &run.setup.root;
         let call = AgentToolCall::Edit {
@@ -59,7 +54,7 @@ impl SubagentTasks {
         if !merge.conflicts.is_empty() && decision.action != PermissionAction::Deny {
             if run.setup.ask_policy != AskPolicy::Wait {
                 let why = format!("{}, and no one can answer", describe_conflicts(&merge));
-                return self.leave_patch_as_file(run, session, &why);
+                return Ok(self.leave_as_file(&why));
             }
             decision = Decision {
                 action: PermissionAction::Ask,
@@ -68,15 +63,13 @@ impl SubagentTasks {
                 ..decision
             };
         }
-        let amount = self
-            .patch_application_mut(session)
-            .map(|application| application.patch.diffstat());
+        let amount = self.patch.diffstat();
         let asking = ApprovalRequest {
             request: RequestId::new("patch"),
             item: None,
             call,
             changes,
-            reason: amount.map(|amount| format!("this applies the changes of the task: {amount}")),
+            reason: Some(format!("this applies the changes of the task: {amount}")),
             sub_agent: None,
             fingerprint: None,
             wait: DecisionWait::UntilUserDecides,
@@ -86,42 +79,23 @@ impl SubagentTasks {
             Box::new(asking),
             Box::new(decision),
         ));
-        Ok(())
+        Ok(PatchProgress::Open)
     }
 
-    /// Handles the answer about a child's changes after the current event.
-    pub(in crate::engine) fn queue_patch_decision(
+    pub(super) fn on_decided(
         &mut self,
         run: &mut RunContext,
-        session: &SessionId,
-        decision: Answer,
-    ) {
-        let decided = match decision {
-            Answer::Allow => Ok(()),
-            Answer::Deny { reason } => Err(reason),
-            Answer::DenyAndStop => Err("declined by the user".to_owned()),
-        };
-        self.queue_patch_event(run, session, PatchEvent::Decided(decided));
-    }
-
-    pub(super) fn on_patch_decided(
-        &mut self,
-        run: &mut RunContext,
-        session: &SessionId,
         answered: Result<(), String>,
-    ) -> Result<(), EngineError> {
-        let Some(handing) = self.patch_application_mut(session) else {
-            return Ok(());
-        };
-        let PatchApplyStage::AwaitingApproval(extent) = &handing.stage else {
-            return Ok(());
+    ) -> PatchProgress {
+        let PatchApplyStage::AwaitingApproval(extent) = &self.stage else {
+            return PatchProgress::Open;
         };
         match answered {
-            Err(why) => self.leave_patch_as_file(run, session, &why),
+            Err(why) => self.leave_as_file(&why),
             Ok(()) => {
-                handing.stage = PatchApplyStage::Approved(extent.clone());
-                self.queue_patch_event(run, session, PatchEvent::Continue);
-                Ok(())
+                self.stage = PatchApplyStage::Approved(extent.clone());
+                self.queue_event(run, PatchEvent::Continue);
+                PatchProgress::Open
             }
         }
     }

@@ -4,44 +4,36 @@
 
 use std::path::PathBuf;
 
+use super::PatchApplication;
 use crate::adapter::{FileChange, FileChangeKind};
 use crate::domain::event::Event;
-use crate::domain::ids::SessionId;
 use crate::domain::task_patch::{PatchState, TaskPatch};
 use crate::engine::engine_error::EngineError;
 use crate::engine::git::{GitError, TreeId, TreeMerge, TreeWriteError};
 use crate::engine::run_context::RunContext;
-use crate::engine::subagents::SubagentTasks;
 use crate::engine::subagents::child_event::{PatchEvent, PatchMerge, WriteRetry};
 use crate::engine::subagents::child_worktree::ChildWorktree;
 use crate::store::{document_files, patch_files, utc_time};
 use crate::text::pluralize;
 use crate::text::unified_diff::{FileDiff, UnifiedDiff};
 
-impl SubagentTasks {
-    pub(super) fn start_patch_write(
+impl PatchApplication {
+    pub(super) fn start_write(
         &mut self,
         run: &mut RunContext,
-        session: &SessionId,
         joined: TreeMerge,
         target: &TreeId,
     ) -> Result<(), EngineError> {
-        let (Some(plot), Some(handing)) = (
-            self.child_worktree(session),
-            self.patch_application_mut(session),
-        ) else {
-            return Ok(());
-        };
-        handing.patch.state = PatchState::Applying;
-        handing.patch.between = Some((joined.ours.0.clone(), target.0.clone()));
-        let patch = handing.patch.clone();
+        self.patch.state = PatchState::Applying;
+        self.patch.between = Some((joined.ours.0.clone(), target.0.clone()));
         // Recorded first, so that a write interrupted by a crash is finished later.
         run.record(Event::TaskPatched {
-            session: session.clone(),
-            patch,
+            session: self.order.session.clone(),
+            patch: self.patch.clone(),
         })?;
-        self.spawn_patch_work(run, session, async move {
-            PatchEvent::Written(write_merge(&plot, &joined).await)
+        let worktree = self.worktree.clone();
+        self.spawn_work(run, async move {
+            PatchEvent::Written(write_merge(&worktree, &joined).await)
         });
         Ok(())
     }
