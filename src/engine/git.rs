@@ -5,6 +5,9 @@
 //! commit. Nothing here prompts, pushes, fetches or rewrites history. Nothing in the program's own folders
 //! (`.agent-collab/` and the ones of [`GitRepository::with_excluded_folder`]) is ever counted, stored or committed.
 //!
+//! [`GitRepository`] hands out views of what belongs to it, each with a job of its own: its branches, history and notes, the
+//! trees that it stores, the work tree and its status, its configuration, its commits. They share one `GitProgram`.
+//!
 //! Which branch, which paths and what to ask is decided by the run.
 
 mod author;

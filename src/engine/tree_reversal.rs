@@ -139,6 +139,7 @@ async fn compute_outlook(
     reversal: &ReversalPlan,
     now: TreeId,
 ) -> Result<ReversalOutlook, String> {
+    let trees = git.trees();
     let spans: Vec<RevertSpan> = reversal
         .spans
         .iter()
@@ -153,12 +154,8 @@ async fn compute_outlook(
         })
         .collect();
     let to_text = |error: GitError| git_error_with_hint(&error);
-    let contents = git
-        .trees()
-        .contents_before(&spans, &now)
-        .await
-        .map_err(to_text)?;
-    let target = git.trees().tree_with_contents(&now, &contents.paths).await;
+    let contents = trees.contents_before(&spans, &now).await.map_err(to_text)?;
+    let target = trees.tree_with_contents(&now, &contents.paths).await;
     Ok(ReversalOutlook {
         commit: reverted_commit_tree(commits, reversal).await?,
         target: target.map_err(to_text)?,

@@ -133,12 +133,10 @@ fn fetch_hint() -> String {
 }
 
 async fn load_commits(git: &GitRepository, range: &str) -> Result<Vec<CommitRecord>, StartError> {
+    let history = git.history();
     let (from, to) = range.split_once("..").unwrap_or((range, ""));
     let sides = [from, to].map(|side| if side.is_empty() { "HEAD" } else { side });
-    let found = git
-        .history()
-        .resolve_commits(&sides.map(str::to_owned))
-        .await;
+    let found = history.resolve_commits(&sides.map(str::to_owned)).await;
     let mut found = found.map_err(git_failed)?.into_iter();
     let mut side = |name: &str| {
         found.next().flatten().ok_or_else(|| StartError {
@@ -150,10 +148,7 @@ async fn load_commits(git: &GitRepository, range: &str) -> Result<Vec<CommitReco
         })
     };
     let (from, to) = (side(sides[0])?, side(sides[1])?);
-    let records = git
-        .history()
-        .list_commits(&[to.commit], Some(&from.commit))
-        .await;
+    let records = history.list_commits(&[to.commit], Some(&from.commit)).await;
     let records = records.map_err(git_failed)?;
     if records.is_empty() {
         return Err(StartError::new(format!("no commits in {range}"), ""));

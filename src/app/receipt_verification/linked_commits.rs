@@ -55,6 +55,7 @@ pub(super) async fn check_commits(
     git: &GitRepository,
     chain: &StoredChain,
 ) -> Result<CommitComparison, GitError> {
+    let history = git.history();
     let linked = list_linked_commits(chain);
     let approval = chain.links().iter().find_map(|link| {
         let approval = link.kind.try_as_approval_ref()?;
@@ -70,7 +71,7 @@ pub(super) async fn check_commits(
         ])
         .chain(linked.iter().map(|commit| commit.id.to_owned()))
         .collect();
-    let mut found = git.history().resolve_commits(&revisions).await?.into_iter();
+    let mut found = history.resolve_commits(&revisions).await?.into_iter();
     let mut next = || found.next().flatten();
     let tips = [next(), next()].into_iter().flatten();
     let tips: Vec<CommitTree> = tips.collect();
@@ -82,10 +83,7 @@ pub(super) async fn check_commits(
     // A receipt names commits by their whole ids.
     let base_commit = next().filter(|found| Some(found.commit.0.as_str()) == base);
     let base_commit = base_commit.map(|found| found.commit);
-    let records = git
-        .history()
-        .list_commits(&tip_ids, base_commit.as_ref())
-        .await?;
+    let records = history.list_commits(&tip_ids, base_commit.as_ref()).await?;
     let by_id = index_by_id(&records);
     let mut breaks = Vec::new();
     for commit in &linked {

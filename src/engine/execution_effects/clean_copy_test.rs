@@ -32,8 +32,9 @@ impl CleanCopyTest<'_> {
         cancel: &CancellationToken,
         inputs: &StepAuditInputs,
     ) -> Result<Event, TestRunError> {
+        let work_tree = self.git.work_tree();
         let name = format!("step-{}-after", self.step);
-        let now = self.git.work_tree().current_tree().await?;
+        let now = work_tree.current_tree().await?;
         let changes = self.git.trees().changes_between(self.before, &now).await?;
         let span = self.prover.step_span(self.before.clone(), &now, self.paths);
         let span = span.await?;
@@ -42,10 +43,7 @@ impl CleanCopyTest<'_> {
         // The tests reach nothing but their copy, so what is outside of it can be looked at meanwhile.
         let beside = async {
             // The snapshot is stored: it is what the step shows and where its undo starts.
-            self.git
-                .work_tree()
-                .store_snapshot(&name, now.clone())
-                .await?;
+            work_tree.store_snapshot(&name, now.clone()).await?;
             find_entry_points(self.git, command, self.before, &now, initial_code).await
         };
         let green = self.prover.run_green(&span, self.paths, beside, cancel);

@@ -197,8 +197,8 @@ impl GitBranches<'_> {
     /// # Errors
     /// Git fails.
     pub async fn default_branch(self) -> Result<Option<String>, GitError> {
-        let origin = self
-            .git
+        let git = self.git;
+        let origin = git
             .object_command(&[
                 "symbolic-ref",
                 "--quiet",
@@ -213,8 +213,7 @@ impl GitBranches<'_> {
         {
             return Ok(Some(name.to_owned()));
         }
-        let configured = self
-            .git
+        let configured = git
             .object_command(&["config", "--get", "init.defaultBranch"])
             .stdout_text_if_success()
             .await?;

@@ -92,9 +92,7 @@ impl From<GitError> for CommitFailure {
 #[derive(Debug, Clone, Copy)]
 pub struct GitCommits<'a> {
     pub(super) git: &'a GitProgram,
-    pub(super) branches: GitBranches<'a>,
     pub(super) trees: GitTrees<'a>,
-    pub(super) index: UserIndex<'a>,
     pub(super) excluded: &'a ExcludedFolders,
     /// The sandbox of commits with their hooks.
     pub(super) sandbox: Option<&'a SandboxSpec>,
@@ -129,7 +127,8 @@ impl GitCommits<'_> {
             }
             wanted.insert(path);
         }
-        let base = match self.branches.head_tree().await? {
+        let branches = GitBranches { git: self.git };
+        let base = match branches.head_tree().await? {
             Some(base) => base,
             // Before the first commit the base is the empty tree.
             None => TreeId(self.git.object_command(&["mktree"]).stdout_text().await?),
@@ -180,7 +179,7 @@ impl GitCommits<'_> {
                 CommitId(head.stdout_text().await?)
             }
         };
-        self.index.refresh(&commit).await?;
+        UserIndex { git: self.git }.refresh(&commit).await?;
         Ok(commit)
     }
 
@@ -215,7 +214,7 @@ impl GitCommits<'_> {
         message: &str,
         held: SandboxSpec,
     ) -> Result<CommitId, CommitFailure> {
-        let head = self.branches.head().await?;
+        let head = GitBranches { git: self.git }.head().await?;
         let copy = GitDirCopy {
             git: self.git,
             beside: index,

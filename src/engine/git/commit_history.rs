@@ -67,7 +67,6 @@ pub struct ReceiptTrailers {
 #[derive(Debug, Clone, Copy)]
 pub struct CommitHistory<'a> {
     pub(super) git: &'a GitProgram,
-    pub(super) branches: GitBranches<'a>,
 }
 
 impl CommitHistory<'_> {
@@ -198,7 +197,8 @@ impl CommitHistory<'_> {
         self,
         base: Option<&CommitId>,
     ) -> Result<Vec<(CommitId, String)>, GitError> {
-        if self.branches.head().await?.commit().is_none() {
+        let branches = GitBranches { git: self.git };
+        if branches.head().await?.commit().is_none() {
             return Ok(Vec::new());
         }
         let range = base.map_or("HEAD".to_owned(), |base| format!("{}..HEAD", base.0));

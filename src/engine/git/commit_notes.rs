@@ -23,8 +23,6 @@ const MAX_TRIES: u32 = 3;
 #[derive(Debug, Clone, Copy)]
 pub struct GitNotes<'a> {
     pub(super) git: &'a GitProgram,
-    pub(super) history: CommitHistory<'a>,
-    pub(super) config: RepositoryConfig<'a>,
 }
 
 impl GitNotes<'_> {
@@ -68,7 +66,9 @@ impl GitNotes<'_> {
     /// Checks that the commits of notes are here: `git fast-import` ends with a crash report in git's folder if one is not.
     async fn check_commits_exist(self, notes: &[CommitNote]) -> Result<(), GitError> {
         let ids: Vec<String> = notes.iter().map(|note| note.commit.clone()).collect();
-        let found = self.history.resolve_commits(&ids).await?;
+        let found = CommitHistory { git: self.git }
+            .resolve_commits(&ids)
+            .await?;
         let missing = ids.iter().zip(found).find(|(_, found)| found.is_none());
         missing.map_or(Ok(()), |(id, _)| {
             Err(GitError::Failed {
@@ -79,10 +79,9 @@ impl GitNotes<'_> {
     }
 
     async fn notes_tip(self) -> Result<Option<CommitId>, GitError> {
+        let git = self.git;
         let format = "--format=%(objecttype) %(objectname) %(refname)";
-        let found = self
-            .git
-            .object_command(&["for-each-ref", format, NOTES_REF]);
+        let found = git.object_command(&["for-each-ref", format, NOTES_REF]);
         let found = found.stdout_text().await?;
         // Git also lists what lies below the name.
         let tip = found.lines().find_map(|line| {
@@ -97,9 +96,8 @@ impl GitNotes<'_> {
         tip: &CommitId,
         only: Option<&BTreeSet<String>>,
     ) -> Result<Vec<CommitNote>, GitError> {
-        let list = self
-            .git
-            .plain_object_command(&["ls-tree", "-r", "-z", "--full-tree"]);
+        let git = self.git;
+        let list = git.plain_object_command(&["ls-tree", "-r", "-z", "--full-tree"]);
         let list = list.arg(&tip.0).stdout_bytes().await?;
         let is_wanted = |commit: &String| only.is_none_or(|only| only.contains(commit));
         let entries: Vec<(String, String)> = split_nul(&list)
@@ -110,8 +108,7 @@ impl GitNotes<'_> {
             return Ok(Vec::new());
         }
         let ids: Vec<&str> = entries.iter().map(|(_, id)| id.as_str()).collect();
-        let output = self
-            .git
+        let output = git
             .plain_object_command(&["cat-file", "--batch"])
             .stdin(StdinSource::Bytes((ids.join("\n") + "\n").into_bytes()))
             .stdout_bytes()
@@ -134,7 +131,7 @@ impl GitNotes<'_> {
         tip: Option<&CommitId>,
         notes: &[CommitNote],
     ) -> Result<(), GitError> {
-        let identity = self.config.commit_identity().await?;
+        let identity = RepositoryConfig { git: self.git }.commit_identity().await?;
         let person = identity.map_err(|missing| GitError::Failed {
             command: "var GIT_COMMITTER_IDENT".to_owned(),
             output: missing.output,

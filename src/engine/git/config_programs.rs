@@ -109,12 +109,10 @@ impl RepositoryConfig<'_> {
     /// Returns the folder inside the work tree that `core.hooksPath` names, relative to the root; `None`
     /// where the hooks are elsewhere.
     pub fn hooks_folder_in_tree(self, configuration: &GitConfiguration) -> Option<PathBuf> {
+        let git = self.git;
         let folder = configuration.hooks.clone()?;
         let folder = folder.canonicalize().unwrap_or(folder);
-        folder
-            .strip_prefix(&self.git.root)
-            .ok()
-            .map(Path::to_path_buf)
+        folder.strip_prefix(&git.root).ok().map(Path::to_path_buf)
     }
 
     /// Returns the absolute folder that git takes hooks from, as it is named: links in it are not resolved.
@@ -135,9 +133,8 @@ impl RepositoryConfig<'_> {
 
     /// Returns true if the user's commits are signed.
     pub async fn signs_commits(self) -> bool {
-        let asked = self
-            .git
-            .command(&["config", "--type=bool", "--get", "commit.gpgSign"]);
+        let git = self.git;
+        let asked = git.command(&["config", "--type=bool", "--get", "commit.gpgSign"]);
         matches!(asked.stdout_text_if_success().await, Ok(Some(word)) if word == "true")
     }
 }

@@ -98,9 +98,8 @@ impl WorkTreeStatus<'_> {
     /// # Errors
     /// Git fails.
     pub async fn nested_repositories(self) -> Result<Vec<PathBuf>, GitError> {
-        let others = self
-            .git
-            .command(&["ls-files", "-z", "--others", "--exclude-standard"]);
+        let git = self.git;
+        let others = git.command(&["ls-files", "-z", "--others", "--exclude-standard"]);
         let others = others.stdout_bytes().await?;
         let nested = split_nul(&others).filter(|path| path.ends_with(b"/"));
         Ok(nested

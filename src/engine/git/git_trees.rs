@@ -192,8 +192,8 @@ impl GitTrees<'_> {
         tree: &TreeId,
         path: &Path,
     ) -> Result<Option<Vec<u8>>, GitError> {
-        let entry = self
-            .git
+        let git = self.git;
+        let entry = git
             .object_command(&["ls-tree", "-z", "--format=%(objecttype) %(objectname)"])
             .arg(&tree.0)
             .arg("--");
@@ -202,8 +202,7 @@ impl GitTrees<'_> {
         };
         let entry = entry.arg(path).literal_paths().stdout_text().await?;
         match entry.trim_end_matches('\0').strip_prefix("blob ") {
-            Some(blob) => self
-                .git
+            Some(blob) => git
                 .object_command(&["cat-file", "blob"])
                 .arg(blob)
                 .stdout_bytes()

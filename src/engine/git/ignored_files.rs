@@ -62,9 +62,8 @@ impl WorkTreeStatus<'_> {
     /// # Errors
     /// Git fails.
     pub async fn uncommitted_entries(self) -> Result<Vec<PathBuf>, GitError> {
-        let list = self
-            .git
-            .command(&["ls-files", "-z", "--others", "--directory"]);
+        let git = self.git;
+        let list = git.command(&["ls-files", "-z", "--others", "--directory"]);
         let output = list.stdout_bytes().await?;
         let paths = split_nul(&output).map(|path| path.strip_suffix(b"/").unwrap_or(path));
         Ok(paths
@@ -115,6 +114,7 @@ impl WorkTreeStatus<'_> {
     async fn ignored_files_with_patterns(
         self,
     ) -> Result<Vec<(PathBuf, PathBuf, String)>, GitError> {
+        let git = self.git;
         let args = [
             "status",
             "--porcelain=v2",
@@ -124,15 +124,13 @@ impl WorkTreeStatus<'_> {
             "--ignore-submodules=all",
             "--no-renames",
         ];
-        let output = self.git.command(&args).stdout_bytes().await?;
+        let output = git.command(&args).stdout_bytes().await?;
         let ignored = split_nul(&output).filter_map(|record| record.strip_prefix(b"! "));
         let ignored: Vec<PathBuf> = ignored.map(path_from_bytes).collect();
         if ignored.is_empty() {
             return Ok(Vec::new());
         }
-        let why = self
-            .git
-            .command(&["check-ignore", "--verbose", "-z", "--stdin"]);
+        let why = git.command(&["check-ignore", "--verbose", "-z", "--stdin"]);
         let finished = why
             .stdin_paths(ignored.iter().map(PathBuf::as_path))
             .output()

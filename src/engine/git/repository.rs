@@ -207,19 +207,12 @@ impl GitRepository {
 
     /// Returns the commits that are here.
     pub fn history(&self) -> CommitHistory<'_> {
-        CommitHistory {
-            git: &self.git,
-            branches: self.branches(),
-        }
+        CommitHistory { git: &self.git }
     }
 
     /// Returns the notes of commits.
     pub fn notes(&self) -> GitNotes<'_> {
-        GitNotes {
-            git: &self.git,
-            history: self.history(),
-            config: self.config(),
-        }
+        GitNotes { git: &self.git }
     }
 
     /// Returns the trees that git stores.
@@ -230,18 +223,17 @@ impl GitRepository {
         }
     }
 
-    /// Returns the user's files as one tree.
+    /// Returns the work tree, which is read and written as a whole.
     pub fn work_tree(&self) -> GitWorkTree<'_> {
         GitWorkTree {
             git: &self.git,
-            branches: self.branches(),
             trees: self.trees(),
             excluded: &self.excluded_folders,
             last_index: &self.last_index,
         }
     }
 
-    /// Returns what the work tree has besides the last commit.
+    /// Returns the view that lists what differs from the last commit.
     pub fn status(&self) -> WorkTreeStatus<'_> {
         WorkTreeStatus {
             git: &self.git,
@@ -250,22 +242,19 @@ impl GitRepository {
         }
     }
 
-    /// Returns what git or a test command would run and no tree shows.
+    /// Returns the view that finds what git or a test command would run and no tree shows.
     pub fn unversioned_code(&self) -> UnversionedCodeSources<'_> {
         UnversionedCodeSources {
             git: &self.git,
-            config: self.config(),
             excluded: &self.excluded_folders,
         }
     }
 
-    /// Returns what makes commits.
+    /// Returns the view that makes commits.
     pub fn commits(&self) -> GitCommits<'_> {
         GitCommits {
             git: &self.git,
-            branches: self.branches(),
             trees: self.trees(),
-            index: self.index(),
             excluded: &self.excluded_folders,
             sandbox: self.commit_sandbox.as_ref(),
         }
@@ -276,7 +265,7 @@ impl GitRepository {
         UserIndex { git: &self.git }
     }
 
-    /// Returns what lays down trees outside of the work tree.
+    /// Returns the view that lays down trees outside of the work tree.
     pub fn clean_trees(&self) -> CleanTrees<'_> {
         CleanTrees { git: &self.git }
     }

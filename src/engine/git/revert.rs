@@ -91,8 +91,9 @@ impl GitTrees<'_> {
         base: &TreeId,
         contents: &BTreeMap<PathBuf, Option<String>>,
     ) -> Result<TreeId, GitError> {
+        let git = self.git;
         let index = PrivateIndex::empty()?;
-        let read = self.git.object_command(&["read-tree"]).arg(&base.0);
+        let read = git.object_command(&["read-tree"]).arg(&base.0);
         read.index_file(&index.path()).stdout_text().await?;
         let nowhere = format!("0 {}", "0".repeat(base.0.len()));
         let mut lines = Vec::new();
@@ -106,14 +107,12 @@ impl GitTrees<'_> {
                 lines.push(0);
             }
         }
-        self.git
-            .object_command(&["update-index", "-z", "--index-info"])
+        git.object_command(&["update-index", "-z", "--index-info"])
             .index_file(&index.path())
             .stdin(StdinSource::Bytes(lines))
             .stdout_text()
             .await?;
-        let tree = self
-            .git
+        let tree = git
             .object_command(&["write-tree"])
             .index_file(&index.path())
             .stdout_text()

@@ -96,6 +96,16 @@ impl GitFixture {
             other => panic!("{other:?}"),
         }
     }
+
+    async fn snapshot(&self, name: &str) -> TreeSnapshot {
+        let repository = self.repository().await;
+        repository.work_tree().snapshot(name).await.unwrap()
+    }
+
+    async fn current_tree(&self) -> TreeId {
+        let repository = self.repository().await;
+        repository.work_tree().current_tree().await.unwrap()
+    }
 }
 
 fn settings() -> GitSettings {

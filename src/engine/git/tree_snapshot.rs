@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::branch::to_ref_component;
+use super::branch::{GitBranches, to_ref_component};
 use super::error::GitError;
 use super::private_index::PrivateIndex;
 use super::work_tree::GitWorkTree;
@@ -35,13 +35,13 @@ impl GitWorkTree<'_> {
     /// # Errors
     /// Git fails.
     pub async fn store_snapshot(self, name: &str, tree: TreeId) -> Result<TreeSnapshot, GitError> {
+        let branches = GitBranches { git: self.git };
         let reference = format!(
             "refs/agent-collab/{}/{}",
             to_ref_component(&self.git.settings.run),
             to_ref_component(name)
         );
-        let mut parents: Vec<CommitId> = self
-            .branches
+        let mut parents: Vec<CommitId> = branches
             .head()
             .await?
             .commit()
@@ -50,7 +50,7 @@ impl GitWorkTree<'_> {
             .collect();
         if let Some(staged) = self.staged_tree().await?
             && staged != tree
-            && Some(&staged) != self.branches.head_tree().await?.as_ref()
+            && Some(&staged) != branches.head_tree().await?.as_ref()
         {
             let message = format!("agent-collab: {name}: what was staged");
             parents.push(self.commit_tree(&staged, &parents, &message).await?);
@@ -92,16 +92,16 @@ impl GitWorkTree<'_> {
     /// Returns the user's index as a tree, without the program's own folders; `None` during a merge with
     /// conflicts, which no tree can represent.
     async fn staged_tree(self) -> Result<Option<TreeId>, GitError> {
+        let git = self.git;
         let args = ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD"];
-        if self.git.object_command(&args).output().await?.is_success() {
+        if git.object_command(&args).output().await?.is_success() {
             // The staged content equals HEAD.
             return Ok(None);
         }
-        let index = PrivateIndex::copy_of(&self.git.git_dir.join("index"))?;
+        let index = PrivateIndex::copy_of(&git.git_dir.join("index"))?;
         let index = &index.path();
         self.excluded.remove_from_index(self.git, index).await?;
-        let unmerged = self
-            .git
+        let unmerged = git
             .object_command(&["ls-files", "-z", "--unmerged"])
             .index_file(index)
             .stdout_bytes()
@@ -109,8 +109,7 @@ impl GitWorkTree<'_> {
         if !unmerged.is_empty() {
             return Ok(None);
         }
-        let tree = self
-            .git
+        let tree = git
             .command(&["write-tree"])
             .index_file(index)
             .stdout_text()

@@ -101,7 +101,6 @@ impl UnversionedCodeKind {
 #[derive(Debug, Clone, Copy)]
 pub struct UnversionedCodeSources<'a> {
     pub(super) git: &'a GitProgram,
-    pub(super) config: RepositoryConfig<'a>,
     pub(super) excluded: &'a ExcludedFolders,
 }
 
@@ -111,7 +110,7 @@ impl UnversionedCodeSources<'_> {
     /// # Errors
     /// Git fails, or a file cannot be read.
     pub async fn scan(self) -> Result<UnversionedCode, GitError> {
-        let configuration = self.config.read().await?;
+        let configuration = RepositoryConfig { git: self.git }.read().await?;
         self.scan_with(&configuration).await
     }
 
@@ -154,7 +153,7 @@ impl UnversionedCodeSources<'_> {
     /// # Errors
     /// Git fails.
     pub async fn has_hooks(self) -> Result<bool, GitError> {
-        let hooks = sorted_entries(&self.config.hooks_path().await?);
+        let hooks = sorted_entries(&RepositoryConfig { git: self.git }.hooks_path().await?);
         let is_hook = |path: &PathBuf| path.extension().is_none_or(|end| end != "sample");
         Ok(hooks.iter().any(is_hook))
     }

@@ -29,7 +29,6 @@ const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 #[derive(Debug, Clone, Copy)]
 pub struct GitWorkTree<'a> {
     pub(super) git: &'a GitProgram,
-    pub(super) branches: GitBranches<'a>,
     pub(super) trees: GitTrees<'a>,
     pub(super) excluded: &'a ExcludedFolders,
     pub(super) last_index: &'a SharedIndex,
@@ -119,7 +118,7 @@ impl<'a> GitWorkTree<'a> {
             Err(GitError::Failed { output, .. }) if is_encoding_error(&output) => {
                 // A .gitattributes file names an unknown encoding: use the attributes of the last commit
                 // instead.
-                let head = self.branches.head_tree().await?;
+                let head = GitBranches { git: self.git }.head_tree().await?;
                 let source = head.map_or_else(|| EMPTY_TREE.to_owned(), |tree| tree.0);
                 call()
                     .env("GIT_ATTR_SOURCE", source)
@@ -147,6 +146,7 @@ impl<'a> GitWorkTree<'a> {
 
     /// Lists the paths whose content differs from an index, or that it does not contain.
     async fn changed_paths(self, index: &Path) -> Result<Vec<PathBuf>, GitError> {
+        let git = self.git;
         let args = [
             "ls-files",
             "-z",
@@ -156,12 +156,7 @@ impl<'a> GitWorkTree<'a> {
             "--others",
             "--exclude-standard",
         ];
-        let output = self
-            .git
-            .command(&args)
-            .index_file(index)
-            .stdout_bytes()
-            .await?;
+        let output = git.command(&args).index_file(index).stdout_bytes().await?;
         // A trailing slash marks a repository inside this one: it manages its own files.
         let paths: BTreeSet<PathBuf> = split_nul(&output)
             .filter_map(|entry| entry.get(2..))

@@ -122,23 +122,16 @@ async fn brings_rust_tests(
     path: &Path,
     change: &PathMergeResult,
 ) -> Result<bool, GitError> {
+    let trees = git.trees();
     let Some(after) = change.after.as_ref() else {
         return Ok(false);
     };
     if path.extension() != Some(OsStr::new("rs")) {
         return Ok(false);
     }
-    let new = git
-        .trees()
-        .read_content_text(after)
-        .await?
-        .unwrap_or_default();
+    let new = trees.read_content_text(after).await?.unwrap_or_default();
     let old = match &change.before {
-        Some(before) => git
-            .trees()
-            .read_content_text(before)
-            .await?
-            .unwrap_or_default(),
+        Some(before) => trees.read_content_text(before).await?.unwrap_or_default(),
         None => String::new(),
     };
     Ok(rust_test_items::tests_differ(&old, &new))
@@ -154,15 +147,12 @@ pub(super) async fn tree_with_paths(
     now: &TreeId,
     paths: &[PathBuf],
 ) -> Result<TreeId, GitError> {
-    let changes = git
-        .trees()
-        .path_changes_between(base, now)
-        .await?
-        .into_iter();
+    let trees = git.trees();
+    let changes = trees.path_changes_between(base, now).await?.into_iter();
     let wanted = changes.filter(|(path, _)| paths.contains(path));
     let contents: BTreeMap<_, _> = wanted.map(|(path, change)| (path, change.after)).collect();
-    if contents.len() == git.trees().changes_between(base, now).await?.len() {
+    if contents.len() == trees.changes_between(base, now).await?.len() {
         return Ok(now.clone());
     }
-    git.trees().tree_with_contents(base, &contents).await
+    trees.tree_with_contents(base, &contents).await
 }

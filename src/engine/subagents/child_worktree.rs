@@ -75,6 +75,7 @@ impl ChildWorktree {
     }
 
     async fn record_and_check_out(&self) -> Result<(), String> {
+        let trees = self.git.trees();
         let held = self.tree_lock.lock().await;
         let name = format!("{}-base", self.turn);
         let now = self
@@ -98,7 +99,7 @@ impl ChildWorktree {
         let planted = self.git.add_worktree(&self.path, &now.commit).await;
         let planted = planted.map_err(describe_git_error)?;
         if let Some((from, to)) = &self.unapplied_changes {
-            let joined = self.git.trees().merge_trees(from, &now.tree, to).await;
+            let joined = trees.merge_trees(from, &now.tree, to).await;
             let joined = joined.map_err(describe_git_error)?;
             if !joined.conflicts.is_empty() {
                 let paths: Vec<String> = joined.conflicts.iter().map(display_path).collect();
@@ -109,11 +110,7 @@ impl ChildWorktree {
                 ));
             }
             let contents = joined.result_contents();
-            let target = self
-                .git
-                .trees()
-                .tree_with_contents(&now.tree, &contents)
-                .await;
+            let target = trees.tree_with_contents(&now.tree, &contents).await;
             let target = target.map_err(describe_git_error)?;
             planted
                 .work_tree()
@@ -193,9 +190,8 @@ impl ChildWorktree {
         base: &TreeId,
         tree: &TreeId,
     ) -> Result<Option<TaskPatch>, String> {
-        let whole = self
-            .git
-            .trees()
+        let trees = self.git.trees();
+        let whole = trees
             .binary_patch(base, tree)
             .await
             .map_err(describe_git_error)?;
@@ -204,12 +200,7 @@ impl ChildWorktree {
         }
         let file = patch_files::write_patch(&self.layout, self.turn.as_str(), &whole);
         let file = file.map_err(describe_store_error)?;
-        let text = self
-            .git
-            .trees()
-            .diff(base, tree)
-            .await
-            .map_err(describe_git_error)?;
+        let text = trees.diff(base, tree).await.map_err(describe_git_error)?;
         let patch = UnifiedDiff::parse(&text);
         let (added, removed) = patch.totals();
         let files = patch.files.iter().take(MAX_LISTED_FILES);

@@ -101,10 +101,11 @@ pub async fn sensitive_changes_between(
     before: &TreeId,
     after: &TreeId,
 ) -> Result<Vec<SensitiveChange>, GitError> {
+    let trees = repository.trees();
     use crate::engine::git::TreeChangeKind as Kind;
     let mut changed = Vec::new();
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
-    for change in repository.trees().changes_between(before, after).await? {
+    for change in trees.changes_between(before, after).await? {
         let how = match change.kind {
             Kind::Added => PathChangeKind::Created,
             Kind::Modified | Kind::Retyped | Kind::Submodule => PathChangeKind::Changed,
@@ -113,17 +114,11 @@ pub async fn sensitive_changes_between(
         if needs_content(&change.path) {
             old.insert(
                 change.path.clone(),
-                repository
-                    .trees()
-                    .read_file_in_tree(before, &change.path)
-                    .await?,
+                trees.read_file_in_tree(before, &change.path).await?,
             );
             new.insert(
                 change.path.clone(),
-                repository
-                    .trees()
-                    .read_file_in_tree(after, &change.path)
-                    .await?,
+                trees.read_file_in_tree(after, &change.path).await?,
             );
         }
         changed.push(ChangedPath {

@@ -91,21 +91,22 @@ async fn head_is_on_a_branch_or_not() {
     );
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
+    let branches = repository.branches();
     let commit = CommitId(fixture.git("rev-parse HEAD"));
     let on_main = GitHead::Branch {
         name: "main".to_owned(),
         commit: Some(commit.clone()),
     };
-    assert_eq!(repository.branches().head().await.unwrap(), on_main);
+    assert_eq!(branches.head().await.unwrap(), on_main);
     // A packed branch, a symbolic one, and one in a folder.
     fixture.git("pack-refs --all");
     assert!(!fixture.root().join(".git/refs/heads/main").exists());
-    assert_eq!(repository.branches().head().await.unwrap(), on_main);
+    assert_eq!(branches.head().await.unwrap(), on_main);
     fixture.git("symbolic-ref refs/heads/alias refs/heads/main");
     fixture.git("branch in/a/folder");
     for name in ["alias", "in/a/folder"] {
         fixture.git(&format!("symbolic-ref HEAD refs/heads/{name}"));
-        let head = repository.branches().head().await.unwrap();
+        let head = branches.head().await.unwrap();
         assert_eq!(head.commit(), Some(&commit), "{name}");
     }
     // A branch's file that git did not write is left to git.
@@ -117,70 +118,46 @@ async fn head_is_on_a_branch_or_not() {
         format!("{commit_id} \n", commit_id = commit.0),
     ] {
         std::fs::write(&file, text).unwrap();
-        let head = repository.branches().head().await.unwrap();
+        let head = branches.head().await.unwrap();
         assert_eq!(head.commit().map(|commit| commit.0.clone()), Some(by_git()));
     }
     std::fs::write(&file, format!("{}\n", "0".repeat(40))).unwrap();
-    assert_eq!(repository.branches().head().await.unwrap().commit(), None);
+    assert_eq!(branches.head().await.unwrap().commit(), None);
     std::fs::remove_file(&file).unwrap();
     std::os::unix::fs::symlink("in/a/folder", &file).unwrap();
-    let head = repository.branches().head().await.unwrap();
+    let head = branches.head().await.unwrap();
     assert_eq!(head.commit(), Some(&commit));
     std::fs::remove_file(&file).unwrap();
     fixture.git(&format!("update-ref refs/heads/main {}", commit.0));
     fixture.git("checkout -q --detach");
-    assert_eq!(
-        repository.branches().head().await.unwrap(),
-        GitHead::Detached { commit }
-    );
+    assert_eq!(branches.head().await.unwrap(), GitHead::Detached { commit });
 }
 
 #[tokio::test]
 async fn the_default_branch_is_origins_then_the_configured_then_a_usual_one() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
+    let branches = repository.branches();
     assert_eq!(
-        repository
-            .branches()
-            .default_branch()
-            .await
-            .unwrap()
-            .as_deref(),
+        branches.default_branch().await.unwrap().as_deref(),
         Some("main")
     );
     fixture.git("branch trunk");
     fixture.git("config init.defaultBranch trunk");
     assert_eq!(
-        repository
-            .branches()
-            .default_branch()
-            .await
-            .unwrap()
-            .as_deref(),
+        branches.default_branch().await.unwrap().as_deref(),
         Some("trunk")
     );
     fixture.git("update-ref refs/remotes/origin/stable HEAD");
     fixture.git("symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/stable");
     assert_eq!(
-        repository
-            .branches()
-            .default_branch()
-            .await
-            .unwrap()
-            .as_deref(),
+        branches.default_branch().await.unwrap().as_deref(),
         Some("stable")
     );
     let odd = GitFixture::new();
     odd.git("branch -m odd");
-    assert_eq!(
-        odd.repository()
-            .await
-            .branches()
-            .default_branch()
-            .await
-            .unwrap(),
-        None
-    );
+    let odd = odd.repository().await;
+    assert_eq!(odd.branches().default_branch().await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -188,13 +165,8 @@ async fn a_run_on_the_default_branch_gets_one_of_its_own() {
     let fixture = GitFixture::new();
     fixture.write("a", "not committed\n");
     let repository = fixture.repository().await;
-    let enter = async |choice| {
-        repository
-            .branches()
-            .enter_branch(choice, "add login!")
-            .await
-            .unwrap()
-    };
+    let branches = repository.branches();
+    let enter = async |choice| branches.enter_branch(choice, "add login!").await.unwrap();
     assert_eq!(
         enter(BranchChoice::Current).await,
         RunBranch::Stayed("main".to_owned())

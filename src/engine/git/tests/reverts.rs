@@ -31,6 +31,7 @@ fn commit_all(fixture: &GitFixture, message: &str) -> String {
 async fn each_path_gets_its_earliest_content_and_changes_of_others_are_named() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
+    let trees = repository.trees();
     fixture.write("a", "one\n");
     fixture.write("new", "new\n");
     let first = commit_all(&fixture, "one");
@@ -43,11 +44,7 @@ async fn each_path_gets_its_earliest_content_and_changes_of_others_are_named() {
     fixture.write("new", "mine now\n");
     let now = repository.work_tree().current_tree().await.unwrap();
     let spans = spans(&repository, &[&first, &second]).await;
-    let found = repository
-        .trees()
-        .contents_before(&spans, &now)
-        .await
-        .unwrap();
+    let found = trees.contents_before(&spans, &now).await.unwrap();
     let names: Vec<_> = found
         .paths
         .keys()
@@ -58,11 +55,7 @@ async fn each_path_gets_its_earliest_content_and_changes_of_others_are_named() {
         found.changed_by_others,
         paths(&["new"]).into_iter().collect()
     );
-    let target = repository
-        .trees()
-        .tree_with_contents(&now, &found.paths)
-        .await
-        .unwrap();
+    let target = trees.tree_with_contents(&now, &found.paths).await.unwrap();
     repository.work_tree().restore_tree(&target).await.unwrap();
     let text = ["a", "dir/b", "new", "other"].map(|path| fixture.read(path));
     // What the user changed before the second step is still there.
@@ -73,6 +66,7 @@ async fn each_path_gets_its_earliest_content_and_changes_of_others_are_named() {
 async fn a_file_may_become_a_folder_and_the_other_way_round() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
+    let trees = repository.trees();
     let before = repository.work_tree().current_tree().await.unwrap();
     fixture.remove("a");
     fixture.write("a/inside", "x\n");
@@ -86,16 +80,8 @@ async fn a_file_may_become_a_folder_and_the_other_way_round() {
             from: from.clone(),
             to: to.clone(),
         }];
-        let found = repository
-            .trees()
-            .contents_before(&spans, to)
-            .await
-            .unwrap();
-        let target = repository
-            .trees()
-            .tree_with_contents(to, &found.paths)
-            .await
-            .unwrap();
+        let found = trees.contents_before(&spans, to).await.unwrap();
+        let target = trees.tree_with_contents(to, &found.paths).await.unwrap();
         assert_eq!(&target, from);
         repository.work_tree().restore_tree(&target).await.unwrap();
         assert_eq!(fixture.read("a"), wanted);
@@ -106,6 +92,7 @@ async fn a_file_may_become_a_folder_and_the_other_way_round() {
 async fn a_tree_is_committed_whatever_lies_in_the_work_tree() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
+    let history = repository.history();
     let head = repository.branches().head_tree().await.unwrap().unwrap();
     fixture.write("a", "dirty\n");
     fixture.write("staged", "staged\n");
@@ -131,15 +118,9 @@ async fn a_tree_is_committed_whatever_lies_in_the_work_tree() {
         dirty(&repository).await,
         "a modified, dir/b untracked, staged added"
     );
-    assert!(
-        repository
-            .history()
-            .is_ancestor_of_head(&commit)
-            .await
-            .unwrap()
-    );
+    assert!(history.is_ancestor_of_head(&commit).await.unwrap());
     assert_eq!(
-        repository.history().commit_subject(&commit).await.unwrap(),
+        history.commit_subject(&commit).await.unwrap(),
         "[Undo step 1] b"
     );
 }

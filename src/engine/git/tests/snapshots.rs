@@ -32,13 +32,7 @@ async fn a_snapshot_holds_the_whole_tree_and_leaves_the_index_alone() {
     fixture.write(".agent-collab/config.toml", "ours");
     fixture.git("add -f .agent-collab/config.toml");
     let before = state(&fixture);
-    let snapshot = fixture
-        .repository()
-        .await
-        .work_tree()
-        .snapshot("turn 1")
-        .await
-        .unwrap();
+    let snapshot = fixture.snapshot("turn 1").await;
     assert_eq!(state(&fixture), before);
     assert_eq!(snapshot.reference, "refs/agent-collab/run_1/turn-1");
     assert_eq!(
@@ -56,13 +50,7 @@ async fn a_snapshot_holds_the_whole_tree_and_leaves_the_index_alone() {
 async fn a_snapshot_works_before_the_first_commit() {
     let fixture = GitFixture::unborn();
     fixture.write("a", "a");
-    let snapshot = fixture
-        .repository()
-        .await
-        .work_tree()
-        .snapshot("x")
-        .await
-        .unwrap();
+    let snapshot = fixture.snapshot("x").await;
     assert_eq!(listing(&fixture, &snapshot.tree), "a=a");
     assert_eq!(fixture.git("status --porcelain"), "?? a");
 }
@@ -76,13 +64,7 @@ async fn a_snapshot_needs_no_identity_and_runs_no_hook() {
     for hook in ["post-index-change", "reference-transaction"] {
         fixture.hook(hook, "touch ran");
     }
-    fixture
-        .repository()
-        .await
-        .work_tree()
-        .snapshot("x")
-        .await
-        .unwrap();
+    fixture.snapshot("x").await;
     assert_eq!(fixture.read("ran"), "(none)");
 }
 
@@ -91,13 +73,7 @@ async fn a_repository_inside_the_repository_keeps_itself() {
     let fixture = GitFixture::new();
     fixture.git("init -q -b main inner");
     fixture.write("inner/file", "x");
-    let tree = fixture
-        .repository()
-        .await
-        .work_tree()
-        .current_tree()
-        .await
-        .unwrap();
+    let tree = fixture.current_tree().await;
     assert_eq!(listing(&fixture, &tree), "a=a dir/b=b");
 }
 
@@ -109,13 +85,7 @@ async fn a_file_in_place_of_a_folder_and_odd_names_are_stored() {
     fixture.write("dir", "now a file");
     fixture.write("*", "star");
     fixture.write(":(top)x", "magic");
-    let tree = fixture
-        .repository()
-        .await
-        .work_tree()
-        .current_tree()
-        .await
-        .unwrap();
+    let tree = fixture.current_tree().await;
     assert_eq!(
         listing(&fixture, &tree),
         "*=star :(top)x=magic a=a dir=now a file"
@@ -126,13 +96,7 @@ async fn a_file_in_place_of_a_folder_and_odd_names_are_stored() {
 async fn a_large_untracked_file_is_stored() {
     let fixture = GitFixture::new();
     std::fs::write(fixture.root().join("large"), vec![7; 20_000_000]).unwrap();
-    let tree = fixture
-        .repository()
-        .await
-        .work_tree()
-        .current_tree()
-        .await
-        .unwrap();
+    let tree = fixture.current_tree().await;
     assert_eq!(
         fixture.git(&format!("cat-file -s {}:large", tree.0)),
         "20000000"
@@ -143,32 +107,21 @@ async fn a_large_untracked_file_is_stored() {
 async fn changes_and_their_patch_are_told_between_trees() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
+    let trees = repository.trees();
     let before = repository.work_tree().current_tree().await.unwrap();
-    assert_eq!(
-        repository
-            .trees()
-            .changes_between(&before, &before)
-            .await
-            .unwrap(),
-        []
-    );
+    assert_eq!(trees.changes_between(&before, &before).await.unwrap(), []);
     fixture.write("a", "changed\n");
     fixture.write("new", "");
     fixture.remove("dir/b");
     std::os::unix::fs::symlink("a", fixture.root().join("link")).unwrap();
     let after = repository.work_tree().current_tree().await.unwrap();
-    let changes = repository
-        .trees()
-        .changes_between(&before, &after)
-        .await
-        .unwrap();
+    let changes = trees.changes_between(&before, &after).await.unwrap();
     let told = describe_changes(changes.into_iter().map(|change| (change.path, change.kind)));
     assert_eq!(told, "a modified, dir/b deleted, link added, new added");
-    let diff = repository.trees().diff(&before, &after).await.unwrap();
+    let diff = trees.diff(&before, &after).await.unwrap();
     assert!(diff.contains("-a\n+changed\n"), "{diff}");
     assert_eq!(
-        repository
-            .trees()
+        trees
             .read_file_in_tree(&before, Path::new("dir/b"))
             .await
             .unwrap()
@@ -176,8 +129,7 @@ async fn changes_and_their_patch_are_told_between_trees() {
         Some(&b"b\n"[..])
     );
     assert_eq!(
-        repository
-            .trees()
+        trees
             .read_file_in_tree(&after, Path::new("dir/b"))
             .await
             .unwrap(),
@@ -193,7 +145,8 @@ async fn a_restoration_touches_what_differs_and_nothing_else() {
     fixture.write("untracked", "mine");
     std::os::unix::fs::symlink("a", fixture.root().join("link")).unwrap();
     let repository = fixture.repository().await;
-    let snapshot = repository.work_tree().snapshot("x").await.unwrap();
+    let work_tree = repository.work_tree();
+    let snapshot = work_tree.snapshot("x").await.unwrap();
 
     fixture.write("a", "changed");
     fixture.write("untracked", "overwritten");
@@ -208,11 +161,7 @@ async fn a_restoration_touches_what_differs_and_nothing_else() {
     fixture.git("add a");
     let index = std::fs::read(fixture.root().join(".git/index")).unwrap();
 
-    let restored = repository
-        .work_tree()
-        .restore_tree(&snapshot.tree)
-        .await
-        .unwrap();
+    let restored = work_tree.restore_tree(&snapshot.tree).await.unwrap();
     assert_eq!(
         restored.written,
         paths(&[".gitignore", "a", "dir/b", "link", "untracked"])
@@ -221,10 +170,7 @@ async fn a_restoration_touches_what_differs_and_nothing_else() {
         (restored.removed, restored.skipped_submodules),
         (paths(&["made/deep/file"]), vec![])
     );
-    assert_eq!(
-        repository.work_tree().current_tree().await.unwrap(),
-        snapshot.tree
-    );
+    assert_eq!(work_tree.current_tree().await.unwrap(), snapshot.tree);
     let kept = [".env", ".agent-collab/plan.md", "untracked", "a"]
         .map(|path| fixture.read(path))
         .join(" ");
@@ -242,14 +188,11 @@ async fn a_folder_with_ignored_files_is_not_restored_over() {
     fixture.write(".gitignore", "*.keep\n");
     fixture.write("thing", "file");
     let repository = fixture.repository().await;
-    let snapshot = repository.work_tree().snapshot("x").await.unwrap();
+    let work_tree = repository.work_tree();
+    let snapshot = work_tree.snapshot("x").await.unwrap();
     fixture.remove("thing");
     fixture.write("thing/precious.keep", "kept");
-    let error = repository
-        .work_tree()
-        .restore_tree(&snapshot.tree)
-        .await
-        .unwrap_err();
+    let error = work_tree.restore_tree(&snapshot.tree).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         format!(
@@ -311,28 +254,17 @@ fn parents_hold(fixture: &GitFixture, snapshot: &TreeSnapshot, path: &str) -> St
 async fn what_is_only_staged_is_in_a_snapshot_too() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    let snapshot = repository
-        .work_tree()
-        .snapshot("nothing staged")
-        .await
-        .unwrap();
+    let work_tree = repository.work_tree();
+    let snapshot = work_tree.snapshot("nothing staged").await.unwrap();
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "a");
     fixture.write("a", "X");
     fixture.write(".agent-collab/plan.md", "ours");
     fixture.git("add -f a .agent-collab");
-    let staged = repository
-        .work_tree()
-        .snapshot("staged and in the tree")
-        .await
-        .unwrap();
+    let staged = work_tree.snapshot("staged and in the tree").await.unwrap();
     assert_eq!(parents_hold(&fixture, &staged, "a"), "a");
     fixture.write("a", "Y");
     let before = state(&fixture);
-    let snapshot = repository
-        .work_tree()
-        .snapshot("staged alone")
-        .await
-        .unwrap();
+    let snapshot = work_tree.snapshot("staged alone").await.unwrap();
     assert_eq!(state(&fixture), before);
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "a, X");
     let objects = fixture.git(&format!("rev-list --objects {}", snapshot.reference));
@@ -351,13 +283,7 @@ async fn what_is_staged_before_the_first_commit_is_kept() {
     fixture.write("a", "X");
     fixture.git("add a");
     fixture.write("a", "Y");
-    let snapshot = fixture
-        .repository()
-        .await
-        .work_tree()
-        .snapshot("x")
-        .await
-        .unwrap();
+    let snapshot = fixture.snapshot("x").await;
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "X");
 }
 
@@ -431,18 +357,14 @@ fn stored(fixture: &GitFixture, tree: &TreeId, path: &str) -> usize {
 async fn much_that_is_new_is_stored_uncompressed_and_little_is_compressed() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
+    let work_tree = repository.work_tree();
     let line = "the same line\n";
     fixture.write("little", &line.repeat(1_000));
-    let little = repository
-        .work_tree()
-        .snapshot("little")
-        .await
-        .unwrap()
-        .tree;
+    let little = work_tree.snapshot("little").await.unwrap().tree;
     assert!(stored(&fixture, &little, "little") < 1_000);
     let size = 33 * 1024 * 1024;
     fixture.write("much", &line.repeat(size / line.len()));
-    let much = repository.work_tree().snapshot("much").await.unwrap().tree;
+    let much = work_tree.snapshot("much").await.unwrap().tree;
     assert!(stored(&fixture, &much, "much") >= size - line.len());
 }
 
@@ -466,13 +388,7 @@ async fn a_tree_that_is_read_again_is_the_one_that_a_first_reading_finds() {
     for change in changes {
         change(&fixture);
         let again = repository.work_tree().current_tree().await.unwrap();
-        let first = fixture
-            .repository()
-            .await
-            .work_tree()
-            .current_tree()
-            .await
-            .unwrap();
+        let first = fixture.current_tree().await;
         assert_eq!(listing(&fixture, &again), listing(&fixture, &first));
         assert_eq!(again, first);
     }

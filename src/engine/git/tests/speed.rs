@@ -7,31 +7,24 @@ use super::*;
 
 /// Makes the calls of one step in order: before the turn, after it, around the tests, the commit.
 async fn step(fixture: &GitFixture, repository: &GitRepository, n: usize) -> u128 {
+    let work_tree = repository.work_tree();
     let started = Instant::now();
-    let before = repository
-        .work_tree()
-        .snapshot(&format!("step-{n}"))
-        .await
-        .unwrap();
+    let before = work_tree.snapshot(&format!("step-{n}")).await.unwrap();
     let runnable = repository.unversioned_code().scan().await.unwrap();
     let outside = started.elapsed();
     fixture.write("d1/f1", &format!("changed {n}\n"));
     fixture.write(&format!("new-{n}"), "new\n");
     let started = Instant::now();
-    let now = repository.work_tree().current_tree().await.unwrap();
+    let now = work_tree.current_tree().await.unwrap();
     look(repository, &before.tree, &now, &runnable).await;
-    let now = repository.work_tree().current_tree().await.unwrap();
+    let now = work_tree.current_tree().await.unwrap();
     repository
         .trees()
         .changes_between(&before.tree, &now)
         .await
         .unwrap();
     repository.status().dirty_files().await.unwrap();
-    let now = repository
-        .work_tree()
-        .snapshot(&format!("after-{n}"))
-        .await
-        .unwrap();
+    let now = work_tree.snapshot(&format!("after-{n}")).await.unwrap();
     look(repository, &before.tree, &now.tree, &runnable).await;
     repository.status().dirty_files().await.unwrap();
     repository.branches().head().await.unwrap();
@@ -46,16 +39,9 @@ async fn look(
     now: &TreeId,
     runnable: &UnversionedCode,
 ) {
-    repository
-        .trees()
-        .changes_between(before, now)
-        .await
-        .unwrap();
-    repository
-        .trees()
-        .changes_between(before, now)
-        .await
-        .unwrap();
+    let trees = repository.trees();
+    trees.changes_between(before, now).await.unwrap();
+    trees.changes_between(before, now).await.unwrap();
     repository.config().read().await.unwrap();
     let runnable = repository
         .unversioned_code()

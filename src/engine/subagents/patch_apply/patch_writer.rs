@@ -162,10 +162,9 @@ async fn save_displaced_files(
     plot: &ChildWorktree,
     [ours, target]: [&TreeId; 2],
 ) -> Result<Vec<String>, String> {
+    let work_tree = plot.git.work_tree();
     let scratch = scratch_folder(plot);
-    let left = plot
-        .git
-        .work_tree()
+    let left = work_tree
         .find_displaced_files([ours, target], &scratch)
         .await;
     let mut kept = Vec::new();
@@ -177,7 +176,7 @@ async fn save_displaced_files(
         let file = file.map_err(|error| format!("{error}; {}", error.hint()))?;
         kept.push(plot.relative_to_root(&file));
     }
-    plot.git.work_tree().clear_scratch(&scratch);
+    work_tree.clear_scratch(&scratch);
     Ok(kept)
 }
 
@@ -194,6 +193,7 @@ async fn write_merge(
     let _held = plot.tree_lock.lock().await;
     let no = |why: String| (WriteRetry::No, why);
     let git = &plot.git;
+    let trees = git.trees();
     let git_no = |error: GitError| no(describe_git_error(error));
     // Stored so that nothing is lost, whatever happens to the rest.
     let name = format!("{}-before", plot.turn);
@@ -204,13 +204,11 @@ async fn write_merge(
         let replaced = replaced
             .filter(|(path, _)| joined.conflicts.contains(path))
             .collect();
-        let target = git
-            .trees()
+        let target = trees
             .tree_with_contents(&joined.ours, &replaced)
             .await
             .map_err(git_no)?;
-        let back = git
-            .trees()
+        let back = trees
             .binary_patch(&target, &joined.ours)
             .await
             .map_err(git_no)?;
