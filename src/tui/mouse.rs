@@ -159,108 +159,73 @@ impl<'a> MouseHandler<'a> {
         }
     }
 
+    /// Handles a click: on what lies around the view, else on the view or the dialog below it.
     fn on_click(&mut self, at: Position) -> Vec<Action> {
-        let hit = |place: &Rect| place.contains(at);
-        if let Some(key) = self.screen.hit_areas.hint_key_at(at) {
+        let areas = &self.screen.hit_areas;
+        if let Some(key) = areas.hint_key_at(at) {
             return self.click_hint(key, at);
         }
-        if let Some((_, row)) = self
-            .screen
-            .hit_areas
-            .completion
-            .iter()
-            .find(|(place, _)| hit(place))
-        {
-            self.screen.composer.click_completion(*row);
+        if let Some(row) = find_hit(&areas.completion, at) {
+            self.screen.composer.click_completion(row);
             return Vec::new();
         }
-        if let Some((_, tab)) = self
-            .screen
-            .hit_areas
-            .tabs
-            .iter()
-            .find(|(place, _)| hit(place))
-        {
-            return self.click_tab(*tab);
+        if let Some(tab) = find_hit(&areas.tabs, at) {
+            return self.click_tab(tab);
         }
-        if hit(&self.screen.hit_areas.need) {
+        if areas.need.contains(at) {
             self.screen.toast.text = None;
-            return self
-                .screen
-                .press_command(ScreenCommand::GoToWaitingDialog, self.state);
+            let go = ScreenCommand::GoToWaitingDialog;
+            return self.screen.press_command(go, self.state);
         }
-        if let Some((_, command)) = self
-            .screen
-            .hit_areas
-            .buttons
-            .iter()
-            .find(|(place, _)| hit(place))
-        {
-            return self.click_button(command.clone());
+        if let Some(command) = find_hit(&areas.buttons, at) {
+            return self.click_button(command);
         }
-        if let Some((_, scope)) = self
-            .screen
-            .hit_areas
-            .diff_strip
-            .iter()
-            .find(|(place, _)| hit(place))
-        {
+        if let Some(scope) = find_hit(&areas.diff_strip, at) {
             let diff = self.screen.overlays.diff.as_mut();
-            let wanted = diff.and_then(|view| view.choose_scope(*scope));
+            let wanted = diff.and_then(|view| view.choose_scope(scope));
             return wanted.map(Action::ShowDiff).into_iter().collect();
         }
-        if hit(&self.screen.hit_areas.composer) && self.screen.overlays.search.is_none() {
-            let place = self.screen.hit_areas.composer;
+        let composer = areas.composer;
+        if composer.contains(at) && self.screen.overlays.search.is_none() {
             match self.screen.composer.focus {
-                ComposerFocus::Focused => self.screen.composer.editor.on_click(place, at),
+                ComposerFocus::Focused => self.screen.composer.editor.on_click(composer, at),
                 ComposerFocus::Unfocused => self.screen.focus_composer(),
             }
             // The cursor moved, so the suggestions have to change.
             return self.screen.update_completion(self.state);
         }
-        let run = self
-            .screen
-            .hit_areas
-            .runs
-            .iter()
-            .find(|(place, _)| hit(place));
-        if let Some(run) = run.and_then(|(_, n)| self.screen.run_facts.welcome.runs.get(*n)) {
-            return vec![Action::OpenRun(run.name.clone())];
+        let runs = &self.screen.run_facts.welcome.runs;
+        let run = find_hit(&areas.runs, at).and_then(|n| runs.get(n));
+        match run {
+            Some(run) => vec![Action::OpenRun(run.name.clone())],
+            None => self.click_view(at),
         }
-        if hit(&self.screen.hit_areas.body) && self.screen.overlays.is_board_in_front() {
+    }
+
+    /// Handles a click on the view, its second pane, or the dialog.
+    fn click_view(&mut self, at: Position) -> Vec<Action> {
+        let areas = &self.screen.hit_areas;
+        let is_in_body = areas.body.contains(at);
+        if is_in_body && self.screen.overlays.is_board_in_front() {
             DiscussionCommands::new(self.screen, self.state).click_board(at);
             return Vec::new();
         }
-        let side = self
-            .screen
-            .tabs
-            .view
-            .side_area
-            .filter(|(place, _)| hit(place));
-        if let Some((_, tab)) = side {
+        let side = self.screen.tabs.view.side_area;
+        if let Some((_, tab)) = side.filter(|(place, _)| place.contains(at)) {
             self.screen.tabs.view.pane_focus = PaneFocus::Side;
             return self.click_page(tab, at);
         }
-        if let (true, Some(pager)) = (
-            hit(&self.screen.hit_areas.body),
-            &mut self.screen.overlays.pager,
-        ) {
+        if let (true, Some(pager)) = (is_in_body, &mut self.screen.overlays.pager) {
             pager.click(at);
             return Vec::new();
         }
-        if hit(&self.screen.hit_areas.body) && !self.screen.overlays.covers_tab() {
+        if is_in_body && !self.screen.overlays.covers_tab() {
             return self.click_body(at);
         }
-        if self.screen.hit_areas.is_dialog_folded && hit(&self.screen.hit_areas.dialog) {
+        if areas.is_dialog_folded && areas.dialog.contains(at) {
             return self.screen.go_to_waiting_dialog(self.state);
         }
-        let choice = self
-            .screen
-            .hit_areas
-            .choices
-            .iter()
-            .find(|(place, _)| hit(place));
-        match choice.map(|(_, choice)| *choice) {
+        match find_hit(&areas.choices, at) {
             Some(choice) => self.click_choice(choice),
             None => Vec::new(),
         }
@@ -423,4 +388,10 @@ impl<'a> MouseHandler<'a> {
             self.screen.point_at_choice(&sheet, choice)
         }
     }
+}
+
+/// Returns what the area at a position stands for.
+fn find_hit<T: Clone>(areas: &[(Rect, T)], at: Position) -> Option<T> {
+    let found = areas.iter().find(|(place, _)| place.contains(at));
+    found.map(|(_, meaning)| meaning.clone())
 }
