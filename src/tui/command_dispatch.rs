@@ -4,12 +4,12 @@ use super::Screen;
 use super::action::Action;
 use super::action::QuitStep;
 use super::command::ScreenCommand;
-use super::command_table::changes_run;
+use super::command_table::{OpenDialog, changes_run};
 use super::composer_target::{self, ComposerTarget};
 use super::copy_commands::FrontView;
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
+use super::dialogs::quit_confirmation;
 use super::dialogs::{self, confirmations};
-use super::dialogs::{quit_confirmation, stale_plan};
 use super::diff_view::DiffAction;
 use super::discussion_commands::DiscussionCommands;
 use super::help;
@@ -23,7 +23,7 @@ use crate::domain::phase::TurnHold;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
-use crate::text::{clean_text, front_matter};
+use crate::text::clean_text;
 
 impl Screen {
     /// Carries out a command.
@@ -218,6 +218,18 @@ impl Screen {
         }
     }
 
+    /// Returns what the conditions of commands ask: a run of the history that can be resumed is as if a dialog asked it.
+    pub(super) fn to_open_dialog(&self, sheet: Option<&ChoiceDialog>) -> Option<OpenDialog> {
+        let sheet = sheet.map(ChoiceDialog::to_open_dialog);
+        match self.settings.resumable_run() {
+            Some(_) => Some(OpenDialog {
+                has_resume: true,
+                ..sheet.unwrap_or_default()
+            }),
+            None => sheet,
+        }
+    }
+
     /// Returns why a command that needs a run does nothing.
     pub(super) fn no_run_reason(&self) -> &'static str {
         match self.dialogs.unfinished_run {
@@ -263,54 +275,6 @@ impl Screen {
                 refiner,
             }],
         }
-    }
-
-    fn view_full_text(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if let Some(pager) = &mut self.overlays.pager
-            && pager.cycle_layout()
-        {
-            return Vec::new();
-        }
-        let Some(mut sheet) = self.pending_dialog(state) else {
-            return self.show_toast("Nothing is waiting that has more to show.");
-        };
-        // The run's own question is in front, not one of the program.
-        let is_of_run = self.dialogs.own.is_none()
-            && self.dialogs.instructions.is_none()
-            && self.dialogs.unfinished_run.is_none();
-        let asked = state.filter(|_| is_of_run);
-        let is_about = asked.is_some_and(composer_target::is_versions_question);
-        let changed = asked.and_then(|state| stale_plan::open_text_pair(state, &self.documents));
-        if asked.is_some_and(composer_target::is_plan_question)
-            && let Some(plan) = &self.documents.plan.text
-        {
-            let body = front_matter::parse_document(plan).body;
-            sheet = sheet.with_whole_plan("plan.md", body.trim());
-        }
-        let id = sheet.id.clone();
-        let pager = match changed {
-            _ if is_about && !self.dialogs.versions.is_empty() => {
-                TextPager::from_versions(&self.dialogs.versions)
-            }
-            Some(pair) => TextPager::from_pairs("What changed", vec![pair]),
-            None => {
-                let shown = (sheet.heading(), sheet.to_text());
-                let (title, text) = sheet.full_text.clone().unwrap_or(shown);
-                if sheet.is_body_full_text {
-                    TextPager::from_dialog(&title, &text, sheet)
-                } else {
-                    // The user decides about this text, so it is shown raw: rendered Markdown leaves characters out.
-                    TextPager::new(&title, &text, PagerFormat::Plain)
-                }
-            }
-        };
-        self.open_pager(pager.for_dialog(&id))
-    }
-
-    pub(super) fn open_pager(&mut self, pager: TextPager) -> Vec<Action> {
-        self.overlays.pager = Some(pager);
-        self.composer.focus = ComposerFocus::Unfocused;
-        Vec::new()
     }
 
     /// Performs an action in the diff view.

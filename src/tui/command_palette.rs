@@ -52,7 +52,7 @@ impl CommandPalette {
             listed.extend(at.map(|at| all.remove(at).with_heading("Recently used")));
         }
         let mut groups = CommandGroup::IN_PALETTE;
-        if now.sheet.is_some() {
+        if now.has_dialog {
             // What waits for the user comes before what else can be done.
             groups.swap(0, 1);
         }

@@ -16,11 +16,11 @@ use super::agent_dialogs::AgentEntry;
 use super::appearance::ScreenAppearance;
 use super::command_palette::PaletteAction;
 use super::command_table::{
-    ArgumentValues, CommandRow, SlashCommand, all_rows, argument_at_end, parse_slash_command,
+    ArgumentValues, CommandRow, OpenDialog, SlashCommand, all_rows, argument_at_end,
+    parse_slash_command,
 };
 use super::composer::TextComposer;
 use super::composer_pane::ComposerPane;
-use super::dialog::ChoiceDialog;
 use super::dialogs::DialogContext;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
 use super::list_index;
@@ -391,11 +391,11 @@ impl ComposerPane {
         file_word(&self.editor.text_before_cursor()).is_some()
     }
 
-    /// Moves suggested commands that have no effect now to the end. `sheet` is the open dialog.
+    /// Moves suggested commands that have no effect now to the end.
     pub(super) fn order_completion(
         &mut self,
         state: Option<&RunState>,
-        sheet: Option<&ChoiceDialog>,
+        dialog: Option<OpenDialog>,
     ) {
         if let Some(offer) = &mut self.assist.completion
             && offer.kind == CompletionKind::Commands
@@ -405,7 +405,7 @@ impl ComposerPane {
             for row in &mut offer.rows {
                 let command = commands.iter().find(|slash| slash.to_string() == row.name);
                 let action = command.map(|slash| PaletteAction::from_slash_command(*slash));
-                let blocker = action.and_then(|action| action.blocker(state, sheet));
+                let blocker = action.and_then(|action| action.blocker(state, dialog));
                 row.is_idle = blocker.is_some();
             }
             offer.move_idle_last();

@@ -453,7 +453,8 @@ impl Screen {
             return toast;
         }
         let asked = self.pending_dialog(state);
-        self.composer.order_completion(state, asked.as_ref());
+        let dialog = self.to_open_dialog(asked.as_ref());
+        self.composer.order_completion(state, dialog);
         let is_empty = self.composer.editor.is_empty();
         let label = self.composer_label(state);
         let columns = TextComposer::text_columns(area.width);

@@ -316,8 +316,12 @@ fn n_cells_in_row(cells: &[(String, Style)], columns: usize) -> usize {
     if cells.get(n).is_none_or(is_blank) {
         return n;
     }
+    // After the sign and the indent.
+    let begins = |(cell, _): &(String, Style)| cell.chars().any(char::is_alphanumeric);
+    let n_lead = cells.iter().take_while(|cell| !begins(cell)).count();
     let word = cells.iter().take(n).rposition(is_blank);
-    word.map(|at| at + 1).filter(|at| at * 2 > n).unwrap_or(n)
+    let end = word.map(|at| at + 1);
+    end.filter(|at| *at > n_lead && at * 2 > n).unwrap_or(n)
 }
 
 #[cfg(test)]
@@ -337,6 +341,7 @@ mod tests {
         check("+0123456789", 10, "+012345678|↪ 9");
         check("+求和求和求", 10, "+求和求和|↪ 求");
         check("+one two three", 10, "+one two |↪ three");
+        check("+       abcdef", 10, "+       ab|↪ cdef");
         check("+a 123456789", 10, "+a 1234567|↪ 89");
         check("+123456789 b", 10, "+123456789|↪  b");
         check("", 10, "");

@@ -408,6 +408,7 @@ impl Screen {
         how: impl FnOnce(&mut CommandPalette, usize, &PaletteContext<'_>) -> PaletteResponse,
     ) -> Vec<Action> {
         let sheet = self.pending_dialog(state);
+        let dialog = self.to_open_dialog(sheet.as_ref());
         let Some(palette) = &mut self.overlays.palette else {
             return Vec::new();
         };
@@ -421,6 +422,7 @@ impl Screen {
             &self.tabs,
             state,
             sheet.as_ref(),
+            dialog,
         );
         let entry = match how(palette, rows.unwrap_or(1), &now) {
             PaletteResponse::Unchanged => return Vec::new(),

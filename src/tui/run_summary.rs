@@ -48,12 +48,7 @@ pub(super) struct SummaryContext<'a> {
 impl SummaryContext<'_> {
     fn build_card(&self, state: &RunState) -> RunSummaryCard {
         let last = &self.ended_at;
-        let took = last.map(|last| {
-            format!(
-                "took {}",
-                format_duration(last.0.saturating_sub(state.created.0))
-            )
-        });
+        let took = last.map(|last| format_duration(last.0.saturating_sub(state.created.0)));
         let reviews = (state.iteration > 0).then(|| {
             let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
             match state.describe_review_end() {
@@ -61,7 +56,7 @@ impl SummaryContext<'_> {
                 None => pluralize(n, "review"),
             }
         });
-        let counts = [reviews, took, describe_usage(state)];
+        let counts = [reviews, describe_usage(state)];
         let counts: Vec<String> = counts.into_iter().flatten().collect();
         let is_read_only = self.settings.read_only.is_some();
         RunSummaryCard {
@@ -70,6 +65,7 @@ impl SummaryContext<'_> {
             title: state.goal.as_ref().map(|goal| to_one_line(&goal.title)),
             results: describe_results(state),
             counts: counts.join(" · "),
+            took,
             keys: if is_read_only {
                 self.read_only_keys(state)
             } else {

@@ -91,9 +91,17 @@ pub enum ScrollTarget {
     Row(i64),
 }
 
+const PICKED_SIGN: &str = "▌";
+
+/// Returns whether a line is marked as selected.
+fn is_picked(line: &Line<'_>) -> bool {
+    let first = line.spans.first();
+    first.is_some_and(|span| span.content == PICKED_SIGN && span.style == theme::KEY)
+}
+
 /// Adds a column on the left that marks the selected lines.
 pub fn add_gutter(lines: Vec<Line<'static>>, is_picked: bool) -> Vec<Line<'static>> {
-    let sign = if is_picked { "▌" } else { " " };
+    let sign = if is_picked { PICKED_SIGN } else { " " };
     let mut lines = lines;
     for line in &mut lines {
         // The mark must not get the line's own style.

@@ -49,7 +49,7 @@ pub struct SidebarContext<'a> {
 /// A title, what stands at its right end, and the lines below it.
 struct SidebarSection {
     title: &'static str,
-    meta: String,
+    meta: Vec<Span<'static>>,
     lines: Vec<Line<'static>>,
     opens: Option<ScreenCommand>,
 }
@@ -101,16 +101,23 @@ fn n_rows(sections: &[SidebarSection]) -> usize {
 }
 
 fn heading_line(section: &SidebarSection, columns: usize) -> Line<'static> {
-    let meta = truncate_to_columns(
-        &section.meta,
-        columns.saturating_sub(section.title.len() + 2),
-    );
-    let gap = columns.saturating_sub(text_width(section.title) + text_width(&meta));
-    Line::from(vec![
+    let room = columns.saturating_sub(section.title.len() + 2);
+    let mut meta = section.meta.clone();
+    while meta.iter().map(Span::width).sum::<usize>() > room {
+        meta.pop();
+    }
+    let n_meta: usize = meta.iter().map(Span::width).sum();
+    let gap = columns.saturating_sub(text_width(section.title) + n_meta);
+    let title = [
         Span::styled(section.title, theme::STRONG),
         Span::raw(" ".repeat(gap)),
-        Span::styled(meta, theme::QUIET),
-    ])
+    ];
+    Line::from_iter(title.into_iter().chain(meta))
+}
+
+/// Returns what stands at the right end of a heading.
+fn quiet_meta(text: impl Into<String>) -> Vec<Span<'static>> {
+    vec![Span::styled(text.into(), theme::QUIET)]
 }
 
 fn lay_out(
@@ -129,7 +136,7 @@ fn lay_out(
         files_section(state, columns, n_entries),
         about.branch.map(|branch| SidebarSection {
             title: "Branch",
-            meta: String::new(),
+            meta: Vec::new(),
             lines: vec![Line::raw(truncate_middle(&to_one_line(branch), columns))],
             opens: None,
         }),
@@ -142,7 +149,7 @@ fn goal_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
     let title = Span::styled(to_plain_line(&goal.title), theme::PLAIN);
     Some(SidebarSection {
         title: "Goal",
-        meta: String::new(),
+        meta: Vec::new(),
         lines: wrap_spans_to_rows(&[title], columns, 0, MAX_GOAL_ROWS),
         opens: Some(ScreenCommand::Show(TabKind::Chat)),
     })
@@ -157,7 +164,7 @@ fn plan_section(
     let Some(plan) = &state.plan else {
         return (state.phase == Phase::WritePlan).then(|| SidebarSection {
             title: "Plan",
-            meta: "being written".to_owned(),
+            meta: quiet_meta("being written"),
             lines: Vec::new(),
             opens: Some(ScreenCommand::Show(TabKind::Plan)),
         });
@@ -193,10 +200,10 @@ fn plan_section(
         lines.push(more_line(n_hidden));
     }
     let count = state.step_count();
-    let meta = match state.execution {
+    let meta = quiet_meta(match state.execution {
         Some(_) => format!("{} of {} done", count.done, count.all),
         None => pluralize(steps.len(), "step"),
-    };
+    });
     Some(SidebarSection {
         title: "Plan",
         meta,
@@ -238,12 +245,12 @@ fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Optio
     }
     Some(SidebarSection {
         title: "Findings",
-        meta: match (all.len(), open.len()) {
+        meta: quiet_meta(match (all.len(), open.len()) {
             (0, _) if state.iteration == 0 => "none yet".to_owned(),
             (0, _) => "none".to_owned(),
             (_, 0) => describe_closed(all),
             (n, open) => format!("{open} of {n} open"),
-        },
+        }),
         lines,
         opens: Some(ScreenCommand::Show(TabKind::Comments)),
     })
@@ -299,7 +306,7 @@ fn agents_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
     }
     (!lines.is_empty()).then_some(SidebarSection {
         title: "Agents",
-        meta: String::new(),
+        meta: Vec::new(),
         lines,
         opens: Some(ScreenCommand::Show(TabKind::Status)),
     })
@@ -322,15 +329,23 @@ fn files_section(state: &RunState, columns: usize, n_entries: usize) -> Option<S
     }
     Some(SidebarSection {
         title: "Changed",
-        meta: match committed_lines(state) {
-            Some((added, removed)) => {
-                format!("{} · +{added} −{removed}", pluralize(paths.len(), "file"))
-            }
-            None => pluralize(paths.len(), "file"),
-        },
+        meta: changed_meta(paths.len(), committed_lines(state)),
         lines,
         opens: Some(ScreenCommand::Diff(DiffScope::All)),
     })
+}
+
+/// Counts the changed files, and the lines where they are known.
+fn changed_meta(n_files: usize, lines: Option<(u32, u32)>) -> Vec<Span<'static>> {
+    let mut meta = quiet_meta(pluralize(n_files, "file"));
+    if let Some((added, removed)) = lines {
+        let counts = [("  +", added, theme::GOOD), (" −", removed, theme::BAD)];
+        meta.extend(counts.map(|(sign, n, style)| {
+            let style = if n > 0 { style } else { theme::QUIET };
+            Span::styled(format!("{sign}{n}"), style)
+        }));
+    }
+    meta
 }
 
 /// Returns how many lines the commits of all steps add and remove; `None` unless each of them was counted.

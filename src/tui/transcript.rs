@@ -254,7 +254,7 @@ impl ChatTranscript {
             // attempt, so the notice goes above it.
             AgentActivity::Retrying { .. } => {
                 let told = event_blocks::from_activity(who, news);
-                self.remove_earlier_retry(&told);
+                self.remove_earlier_retry(who, &told);
                 self.push_blocks_before(Some(who), transcript_columns::with_role(who.role(), told));
             }
             _ => self.push_blocks(transcript_columns::with_role(
@@ -400,9 +400,6 @@ impl ChatTranscript {
             block.set_time_of_day(self.earlier.last_event_at());
             block.localize_utc_times(self.clock);
             block.is_named = block.visibility.has_rows() && self.turns.claim_name_line(&block);
-            let mut above = self.blocks.iter().rev();
-            let above = above.find(|above| above.visibility.has_rows());
-            block.is_after_agent = above.is_some_and(|above| above.author.is_agent());
             if block.is_named {
                 block.cli = self.take_cli_notice(block.author);
             }

@@ -6,13 +6,15 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::action::Action;
 use super::command_table::CommandTarget;
+use super::composer_target;
 use super::dialog::ComposerDraft;
+use super::dialogs::stale_plan;
 use super::diff_view::{DiffAction, DiffView};
 use super::discussion_board::DiscussionBoard;
 use super::discussion_commands::DiscussionCommands;
 use super::document_texts::DisplayDocuments;
 use super::keymap::ComposerFocus;
-use super::pager::TextPager;
+use super::pager::{PagerFormat, TextPager};
 use super::tab_kind::TabKind;
 use super::tabs::screen_tab::{self, SelectionStep, TabContext};
 use super::tabs::{PaneFocus, WIDE};
@@ -25,6 +27,7 @@ use crate::domain::ids::SessionId;
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::run::{RunState, notes_blocker};
+use crate::text::front_matter;
 
 impl ScreenSettings {
     /// Returns what a tab can see.
@@ -49,6 +52,56 @@ impl ScreenSettings {
 
 /// Selecting, opening, filtering.
 impl Screen {
+    /// Opens the whole text of what the dialog asks about; in a comparison, switches its form.
+    pub(super) fn view_full_text(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        if let Some(pager) = &mut self.overlays.pager
+            && pager.cycle_layout()
+        {
+            return Vec::new();
+        }
+        let Some(mut sheet) = self.pending_dialog(state) else {
+            return self.show_toast("Nothing is waiting that has more to show.");
+        };
+        // The run's own question is in front, not one of the program.
+        let is_of_run = self.dialogs.own.is_none()
+            && self.dialogs.instructions.is_none()
+            && self.dialogs.unfinished_run.is_none();
+        let asked = state.filter(|_| is_of_run);
+        let is_about = asked.is_some_and(composer_target::is_versions_question);
+        let changed = asked.and_then(|state| stale_plan::open_text_pair(state, &self.documents));
+        if asked.is_some_and(composer_target::is_plan_question)
+            && let Some(plan) = &self.documents.plan.text
+        {
+            let body = front_matter::parse_document(plan).body;
+            sheet = sheet.with_whole_plan("plan.md", body.trim());
+        }
+        let id = sheet.id.clone();
+        let pager = match changed {
+            _ if is_about && !self.dialogs.versions.is_empty() => {
+                TextPager::from_versions(&self.dialogs.versions)
+            }
+            Some(pair) => TextPager::from_pairs("What changed", vec![pair]),
+            None => {
+                let shown = (sheet.heading(), sheet.to_text());
+                let (title, text) = sheet.full_text.clone().unwrap_or(shown);
+                if sheet.is_body_full_text {
+                    TextPager::from_dialog(&title, &text, sheet)
+                } else {
+                    // The user decides about this text, so it is shown raw: rendered Markdown leaves characters out.
+                    TextPager::new(&title, &text, PagerFormat::Plain)
+                }
+            }
+        };
+        self.open_pager(pager.for_dialog(&id))
+    }
+
+    /// Opens a long text over the tab.
+    pub(super) fn open_pager(&mut self, pager: TextPager) -> Vec<Action> {
+        self.overlays.pager = Some(pager);
+        self.composer.focus = ComposerFocus::Unfocused;
+        Vec::new()
+    }
+
     /// Opens a board in place of any other view over the tab.
     pub(super) fn open_board(&mut self, board: DiscussionBoard) -> Vec<Action> {
         (self.overlays.pager, self.overlays.diff) = (None, None);

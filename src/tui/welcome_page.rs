@@ -282,6 +282,7 @@ fn requirement_lines(
             2,
         ));
     }
+    lines.extend(other_ways_line(missing));
     if !ready.is_empty() {
         let told: Vec<String> = ready
             .iter()

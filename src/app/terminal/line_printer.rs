@@ -3,7 +3,6 @@
 //! The frame is drawn into memory, because drawing keeps the screen's views up to date. Writing blocks, as for every
 //! output that may be a pipe.
 
-use crate::tui::LineInterface;
 use std::convert::Infallible;
 use std::io::{self, Stdout, Write};
 
@@ -14,6 +13,7 @@ use super::ascii_fallback;
 use crate::app::write_watchdog::WatchedWriter;
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
+use crate::tui::LineInterface;
 use crate::tui::{LinearOutput, Screen};
 
 /// Columns and rows of the frame in memory: wide enough for tables, and high enough for every dialog.

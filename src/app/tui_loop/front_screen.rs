@@ -1,6 +1,5 @@
 //! Connects the terminal with the screen in front, and the user's requests with the run in front.
 
-use crate::tui::LineInterface;
 use crossterm::event::{Event as Input, KeyEventKind};
 
 use crate::app::startup::RunTreeReader;
@@ -9,6 +8,7 @@ use crate::domain::export_format::ExportFormat;
 use crate::domain::ids::DiscussionId;
 use crate::engine::Engine;
 use crate::store::{WorkdirLayout, utc_time};
+use crate::tui::LineInterface;
 use crate::tui::{Action, DiffLookup, DocumentKind, ExternalViewer, LineTiming, TruncatedToolCall};
 
 use super::front_run::{self, CallText, DiffSource};

@@ -109,7 +109,7 @@ impl FindingRecord {
 }
 
 impl FindingLedger {
-    /// Counts the findings of the reviews after the first `n_earlier` by what became of them: `7 fixed, 2 residual`.
+    /// Counts the findings of the reviews after the first `n_earlier`, and all that are open, by what became of them: `7 fixed, 2 residual`.
     pub(in crate::domain) fn describe_counts(&self, n_earlier: u32) -> String {
         const WORDS: [(FindingStatus, &str); 6] = [
             (FindingStatus::Fixed, "fixed"),
@@ -119,8 +119,8 @@ impl FindingLedger {
             (FindingStatus::Residual, "residual"),
             (FindingStatus::Open, "open"),
         ];
-        let is_of_goal = |finding: &&Finding| finding.is_open() || finding.raised_in > n_earlier;
-        let all: Vec<&Finding> = self.all().iter().filter(is_of_goal).collect();
+        let is_counted = |finding: &&Finding| finding.is_open() || finding.raised_in > n_earlier;
+        let all: Vec<&Finding> = self.all().iter().filter(is_counted).collect();
         let count = |status| all.iter().filter(|each| each.status == status).count();
         let counts = WORDS.map(|(status, word)| (count(status), word));
         let counts = counts.iter().filter(|(n, _)| *n > 0);

@@ -1,5 +1,5 @@
-//! Finds the files of the repository that git's configuration names as programs: filters, diff and merge
-//! drivers, aliases; and the folder of the hooks.
+//! git's configuration of a repository: whether commits are signed, the folder of the hooks, and the files of the repository
+//! that it names as programs: filters, diff and merge drivers, aliases.
 //!
 //! Each word of such a command that could be a file of the repository counts. What that file runs itself is
 //! unknown.

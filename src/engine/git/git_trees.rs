@@ -1,4 +1,4 @@
-//! The trees that git stores: compares them, and reads files of them.
+//! The trees that git stores: compares them, reads and writes their files. `revert` and `tree_merge` make new ones of them.
 //!
 //! The work tree is not read here.
 

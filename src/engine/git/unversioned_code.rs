@@ -269,7 +269,7 @@ impl UnversionedCodeScanner<'_> {
     }
 
     fn scan_unversioned_paths(&mut self, paths: Vec<PathBuf>) -> Result<(), GitError> {
-        let UnversionedCodeSources { git, excluded, .. } = self.sources;
+        let UnversionedCodeSources { git, excluded } = self.sources;
         let paths = paths.into_iter().filter(|path| !excluded.contains(path));
         let paths: Vec<PathBuf> = paths.collect();
         for path in &paths {

@@ -43,8 +43,8 @@ impl UserTimeouts {
     }
 
     /// Starts the timeout for a request of a child whose task may take this time.
-    pub(super) fn start(&mut self, request: RequestId, of_task: Duration) {
-        let limit = of_task / TASK_TIME_DIVISOR;
+    pub(super) fn start(&mut self, request: RequestId, task_time_limit: Duration) {
+        let limit = task_time_limit / TASK_TIME_DIVISOR;
         let at = Instant::now() + limit;
         self.0.insert(request, UserTimeout { limit, at });
     }

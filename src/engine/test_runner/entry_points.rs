@@ -101,8 +101,8 @@ pub async fn sensitive_changes_between(
     before: &TreeId,
     after: &TreeId,
 ) -> Result<Vec<SensitiveChange>, GitError> {
-    let trees = repository.trees();
     use crate::engine::git::TreeChangeKind as Kind;
+    let trees = repository.trees();
     let mut changed = Vec::new();
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     for change in trees.changes_between(before, after).await? {

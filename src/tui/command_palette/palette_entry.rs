@@ -6,7 +6,8 @@ use crate::domain::run::RunState;
 use crate::tui::appearance::ScreenAppearance;
 use crate::tui::command;
 use crate::tui::command_table::{
-    CommandRow, SlashArgument, SlashCommand, command_blocker, parse_slash_command, slash_blocker,
+    CommandRow, OpenDialog, SlashArgument, SlashCommand, command_blocker, parse_slash_command,
+    slash_blocker,
 };
 use crate::tui::composer_pane::ComposerPane;
 use crate::tui::dialog::ChoiceDialog;
@@ -22,7 +23,9 @@ pub(in crate::tui) struct PaletteContext<'a> {
     /// The names of the current tab's actions.
     pub(super) tab_actions: Vec<&'static str>,
     pub(super) state: Option<&'a RunState>,
-    pub(super) sheet: Option<&'a ChoiceDialog>,
+    /// Whether a dialog is open.
+    pub(super) has_dialog: bool,
+    pub(super) dialog: Option<OpenDialog>,
     /// Whether a second pane is visible.
     pub(super) has_panes: bool,
 }
@@ -33,14 +36,16 @@ impl<'a> PaletteContext<'a> {
         composer: &'a ComposerPane,
         tabs: &ScreenTabs,
         state: Option<&'a RunState>,
-        sheet: Option<&'a ChoiceDialog>,
+        sheet: Option<&ChoiceDialog>,
+        dialog: Option<OpenDialog>,
     ) -> Self {
         Self {
             appearance,
             recent_commands: &composer.assist.recent_commands,
             tab_actions: tabs.shown_actions().1,
             state,
-            sheet,
+            has_dialog: sheet.is_some(),
+            dialog,
             has_panes: tabs.view.side_area.is_some(),
         }
     }
@@ -118,7 +123,7 @@ pub(super) fn theme_entry(theme: &ColorTheme) -> PaletteEntry {
 impl PaletteEntry {
     /// Returns why the command has no effect now; `None` if it has one.
     pub(super) fn blocker(&self, now: &PaletteContext<'_>) -> Option<String> {
-        self.action.blocker(now.state, now.sheet)
+        self.action.blocker(now.state, now.dialog)
     }
 
     /// Returns whether the command has an effect now.
@@ -150,9 +155,8 @@ impl PaletteAction {
     pub(in crate::tui) fn blocker(
         &self,
         state: Option<&RunState>,
-        sheet: Option<&ChoiceDialog>,
+        dialog: Option<OpenDialog>,
     ) -> Option<String> {
-        let dialog = sheet.map(ChoiceDialog::to_open_dialog);
         match self {
             Self::Command(command) => command_blocker(command, state, dialog),
             Self::FillComposer(text) => slash_blocker(text, state, dialog),

@@ -237,7 +237,9 @@ pub(in crate::tui) fn draw_palette(
 ) {
     if let Some(palette) = &screen.overlays.palette {
         let appearance = &screen.settings.appearance;
-        let now = PaletteContext::new(appearance, &screen.composer, &screen.tabs, state, sheet);
+        let dialog = screen.to_open_dialog(sheet);
+        let (composer, tabs) = (&screen.composer, &screen.tabs);
+        let now = PaletteContext::new(appearance, composer, tabs, state, sheet, dialog);
         screen.hit_areas.palette = Some(palette.draw(frame, &now, &screen.settings.theme));
         // The user has not read the dialog under the palette.
         screen.dialogs.drawn = None;

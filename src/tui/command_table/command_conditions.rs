@@ -16,7 +16,7 @@ pub struct CommandContext<'a> {
 }
 
 /// What the conditions ask about the open dialog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenDialog {
     /// Whether it asks to send a turn or to confirm the goal.
     pub has_go: bool,

@@ -9,7 +9,7 @@ use crate::tui::view_area::{gutter, inset};
 
 /// How many rows of the tab must stay visible beside a dialog.
 const MIN_BODY_ROWS: usize = 5;
-/// From which height on a dialog has a free row above its title.
+/// From which height on a dialog has a free row above its title, and one below its note.
 const MIN_ROWS_FOR_PADDING: usize = 30;
 /// What header and footer take of a high window.
 const HEADER_AND_FOOTER_ROWS: usize = 5;

@@ -105,7 +105,7 @@ fn speaking_lines(
     rows: usize,
     now: UnixMillis,
 ) -> Vec<Line<'static>> {
-    let head = format!("◌ answering {}", format_elapsed(since, now));
+    let head = format!("◐ answering {}", format_elapsed(since, now));
     let mut lines = vec![Line::styled(
         truncate_to_columns(&head, columns),
         theme::KEY,

@@ -184,8 +184,8 @@ fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style
         parts.push(format!("$ {} running", to_one_line(&check.command)));
     }
     match parts.as_slice() {
-        [] => ("◌ asking the next participants".to_owned(), theme::QUIET),
-        parts => (format!("◌ {}", parts.join(" · ")), theme::KEY),
+        [] => ("◐ asking the next participants".to_owned(), theme::QUIET),
+        parts => (format!("◐ {}", parts.join(" · ")), theme::KEY),
     }
 }
 

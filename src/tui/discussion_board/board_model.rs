@@ -218,7 +218,7 @@ impl<'a> BoardModel<'a> {
     pub fn stance_sign(&self, name: &str) -> &'static str {
         let last = self.discussion.rounds.len().saturating_sub(1);
         match self.cell_content(last, name) {
-            BoardCellContent::Speaking { .. } => " ◌",
+            BoardCellContent::Speaking { .. } => " ◐",
             BoardCellContent::Silent
             | BoardCellContent::Pending
             | BoardCellContent::Waiting { .. } => "",

@@ -289,7 +289,7 @@ impl RoundGrid<'_> {
             })
             .collect();
         if let (Some(order), true) = (&discussion.checking, round + 1 == discussion.rounds.len()) {
-            let line = check_line(&order.command, "  ◌ running", theme::KEY, "", columns);
+            let line = check_line(&order.command, "  ◐ running", theme::KEY, "", columns);
             lines.push((line, None));
         }
         if form == BoardCellDetail::Brief && lines.len() > MAX_BRIEF_CHECKS {

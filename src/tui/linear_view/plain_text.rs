@@ -1,14 +1,12 @@
 //! Turns the program's own lines into words: no marks, frames or dots that a screen reader would spell out.
 
 /// Marks and what is said in their place where they carry a state.
-const STATE_WORDS: [(char, &str); 8] = [
+const STATE_WORDS: [(char, &str); 6] = [
     ('✓', "ok"),
     ('✗', "failed"),
     ('☑', "done"),
     ('☐', "open"),
-    ('◌', "running"),
     ('◐', "running"),
-    ('▶', "now"),
     ('⊘', "skipped"),
 ];
 /// What was found of a finding's evidence, which only the mark says.

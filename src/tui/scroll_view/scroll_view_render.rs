@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::{RevealPlacement, ScrollAnchor, ScrollView};
+use super::{RevealPlacement, ScrollAnchor, ScrollView, is_picked};
+use crate::tui::clickable_keys;
 use crate::tui::text_wrap::truncate_to_columns;
-use crate::tui::{clickable_keys, theme};
+use crate::tui::theme::{self, Surface};
 
 impl ScrollView {
     /// Draws the visible lines, and the scroll position if not all lines fit.
@@ -54,6 +55,18 @@ impl ScrollView {
             .take(self.height)
             .map(|(row, line)| self.matches.highlight_row(row, line.clone()))
             .collect();
+        for (line, y) in visible.iter().zip(area.y..) {
+            if is_picked(line) {
+                let row = Rect {
+                    x: area.x.saturating_add(1),
+                    y,
+                    width: area.width.saturating_sub(1),
+                    height: 1,
+                };
+                let buffer = frame.buffer_mut();
+                buffer.set_style(row.intersection(buffer.area), Surface::Raised.style());
+            }
+        }
         frame.render_widget(Paragraph::new(visible), area);
         if has_more {
             let percent = self.first_row * 100 / last.max(1);

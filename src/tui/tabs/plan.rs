@@ -331,7 +331,8 @@ fn plan_parts(
         } else {
             &[]
         };
-        let is_beside = add_actions_beside(part.layout.lines.last_mut(), actions, columns);
+        let last = part.layout.lines.last_mut().filter(|_| !actions.is_empty());
+        let is_beside = last.is_some_and(|line| add_actions_beside(line, actions, columns));
         for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
             part.has_remarks = true;
             add_remark(&mut part.layout, remark, columns, "     ");
@@ -375,24 +376,19 @@ fn lay_out_heading(
 
 /// Adds what can be done with the selected line at its right end, so that no row moves; returns whether there is room.
 fn add_actions_beside(
-    line: Option<&mut Line<'static>>,
+    line: &mut Line<'static>,
     actions: &[(String, Style)],
     columns: usize,
 ) -> bool {
     let width: usize = actions.iter().map(|(text, _)| text_width(text)).sum();
-    let Some((line, room)) = line.and_then(|line| {
-        let room = columns.checked_sub(line_width(line) + width + 1)?;
-        Some((line, room))
-    }) else {
-        return false;
-    };
-    if width > 0 {
+    let room = columns.checked_sub(line_width(line) + width + 1);
+    if let Some(room) = room {
         line.spans.push(Span::raw(" ".repeat(room)));
         let actions = actions.iter();
         line.spans
             .extend(actions.map(|(text, style)| Span::styled(text.clone(), *style)));
     }
-    true
+    room.is_some()
 }
 
 /// Renders a line such as `Files: a, b` of a step, its label quietly.

@@ -779,6 +779,13 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     assert!(drawn(&mut open, (80, 24), Some(&reviewing)).contains("R resume"));
     check_on(&mut open, Some(&reviewing), &["r", "<esc>"], "");
     check_on(&mut open, Some(&reviewing), &["r", "y"], back);
+    for (again, is_blocked) in [(Some(run("two", left)), false), (None, true)] {
+        let mut open = looked_at(again);
+        press(&mut open, Some(&reviewing), &["<c-p>", "resume"]);
+        let seen = drawn(&mut open, (80, 24), Some(&reviewing));
+        assert!(seen.contains("Resume an unfinished run"), "{seen}");
+        assert_eq!(seen.contains("a run is open"), is_blocked, "{seen}");
+    }
     let mut open = looked_at(None);
     assert!(!drawn(&mut open, (80, 24), Some(&reviewing)).contains("take up again"));
     // The letter does not decide about the run that the dialog asks about.

@@ -1,6 +1,5 @@
 //! Tests the four weights of dialogs: their colours, and that nothing is destroyed by one key or one click.
 
-use crate::tui::LineInterface;
 use std::collections::BTreeSet;
 
 use ratatui::buffer::Buffer;
@@ -13,6 +12,7 @@ use super::outcome::{SIZE, awake, wake};
 use super::world::{asking, drawn, questions, screen};
 use crate::domain::event::Event;
 use crate::domain::question::QuestionAnswer;
+use crate::tui::LineInterface;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogOrigin, DialogWeight};
 use crate::tui::theme::{ColorTheme, PLAIN};
 use crate::tui::{Action, LineTiming, Screen, ScreenAppearance};

@@ -43,8 +43,8 @@ pub struct BlockLayoutOptions {
     pub is_failure_below: bool,
     /// Whether its list is visible beside the chat.
     pub is_list_beside: bool,
-    /// Whether what an agent says or does is right above it, so that a blank row divides them.
-    pub is_after_agent: bool,
+    /// Whether a blank row divides it from what is above it.
+    pub is_set_apart: bool,
 }
 
 /// Whether a block has rows of its own.
@@ -272,7 +272,7 @@ fn content_lines(
         BlockContent::Todos(told) => todo_lines(&told.text, columns, folding),
         BlockContent::RunSummary(ending) => ending.lines(columns),
         BlockContent::Notice { text } => {
-            below_agent(signed_lines("· ", text, theme::QUIET, columns), look)
+            set_apart(signed_lines("· ", text, theme::QUIET, columns), look)
         }
         BlockContent::Fact {
             text,
@@ -287,15 +287,15 @@ fn content_lines(
             };
             let list = list.iter().filter(|_| !look.is_list_beside);
             lines.extend(list.flat_map(|line| list_rows(line, columns)));
-            below_agent(lines, look)
+            set_apart(lines, look)
         }
         BlockContent::Divider(divider) => divider.lines(columns),
     }
 }
 
-/// Returns the program's own lines, below a blank line if an agent's are right above them.
-fn below_agent(mut lines: Vec<Line<'static>>, look: BlockLayoutOptions) -> Vec<Line<'static>> {
-    if look.is_after_agent {
+/// Returns the program's own lines, below a blank line if they are set apart.
+fn set_apart(mut lines: Vec<Line<'static>>, look: BlockLayoutOptions) -> Vec<Line<'static>> {
+    if look.is_set_apart {
         lines.insert(0, Line::default());
     }
     lines

@@ -54,7 +54,7 @@ impl ChatTranscript {
     }
 
     /// Returns the first of the texts at the end that an agent is still sending.
-    fn first_streaming_block(&self, who: BlockAuthor) -> Option<usize> {
+    pub(super) fn first_streaming_block(&self, who: BlockAuthor) -> Option<usize> {
         let mut blocks = self.blocks.iter().enumerate().rev();
         let is_said = |block: &TranscriptBlock| block.is_provisional_of(who, None);
         let mut first = None;

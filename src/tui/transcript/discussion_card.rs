@@ -193,7 +193,7 @@ impl DiscussionCard {
             }
             DiscussionCardStatus::Running | DiscussionCardStatus::Closing => {
                 let text = truncate_to_columns(
-                    &format!("◌ {}", self.describe_progress()),
+                    &format!("◐ {}", self.describe_progress()),
                     columns.saturating_sub(2),
                 );
                 lines.push(Line::styled(format!("  {text}"), theme::KEY));

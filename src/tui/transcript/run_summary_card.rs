@@ -29,6 +29,8 @@ const LEAD_COLUMNS: usize = 3;
 const MIN_TITLE_COLUMNS: usize = 24;
 /// From this width on, the keys have their long labels.
 const MIN_LONG_KEY_COLUMNS: usize = 56;
+/// What stays blank at the right end.
+const END_COLUMNS: usize = 2;
 /// The blanks before each number of a commit's size.
 const SIZE_GAP: usize = 2;
 /// The sizes of commits are shown where this many columns remain for the text.
@@ -52,8 +54,10 @@ pub struct RunSummaryCard {
     pub title: Option<String>,
     /// What was done and how it was checked.
     pub results: Vec<RunResultRow>,
-    /// Number of reviews, duration, usage.
+    /// How the review ended, and the usage.
     pub counts: String,
+    /// How long the run took.
+    pub took: Option<String>,
     /// What the user can do next; empty once the run is no longer open.
     pub keys: Vec<RunSummaryKey>,
     /// The command that merges the commits.
@@ -169,11 +173,18 @@ impl RunSummaryCard {
             None => row.whole_text(),
         });
         let parts = self.title.iter().cloned().chain(results);
-        let parts = parts.chain([self.counts.clone()]);
+        let parts = parts.chain([self.counts_with_duration()]);
         let parts = parts.chain(self.merge_command.clone());
         let parts = parts.chain(self.untouched.clone());
         let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
         parts.join("\n")
+    }
+
+    fn counts_with_duration(&self) -> String {
+        let took = self.took.as_ref().map(|took| format!("took {took}"));
+        let parts = [Some(self.counts.clone()), took].into_iter().flatten();
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        parts.join(" · ")
     }
 
     /// Returns what linear mode prints of it: also the commands for what can be done next.
@@ -206,7 +217,7 @@ impl RunSummaryCard {
             return vec![Line::styled(text, style)];
         }
         let columns = columns.min(MAX_CARD_COLUMNS);
-        let inner = columns - LEAD_COLUMNS - 1;
+        let inner = columns - LEAD_COLUMNS - END_COLUMNS;
         // A blank line above it where there is room, a heading, and a blank row of the panel.
         let n_blanks = usize::from(self.max_rows >= LOW_WINDOW_ROWS);
         let n_pad = usize::from(self.max_rows >= PADDED_CARD_ROWS);
@@ -228,6 +239,15 @@ impl RunSummaryCard {
             heading.push_span(Span::raw(TITLE_GAP));
             heading.spans.extend(title);
         }
+        if let Some(took) = self
+            .took
+            .as_ref()
+            .filter(|_| self.has_duration_in_heading(inner))
+        {
+            let gap = inner.saturating_sub(heading.width() + text_width(took));
+            heading.push_span(Span::raw(" ".repeat(gap)));
+            heading.push_span(Span::styled(took.clone(), theme::QUIET));
+        }
         let pad = vec![Line::default(); n_pad];
         panel.extend(
             pad.into_iter()
@@ -237,6 +257,19 @@ impl RunSummaryCard {
                 .map(|line| panel_line(line, style, columns)),
         );
         panel
+    }
+
+    /// Returns whether the duration has room at the right end of the heading.
+    fn has_duration_in_heading(&self, columns: usize) -> bool {
+        let (head, _) = self.heading();
+        let title = self.title.as_deref().unwrap_or_default();
+        let title = if self.has_title_in_heading(columns) {
+            TITLE_GAP.len() + text_width(title)
+        } else {
+            0
+        };
+        let took = self.took.as_deref().map_or(0, text_width);
+        text_width(&head) + title + TITLE_GAP.len() + took <= columns
     }
 
     /// Returns whether the goal's title has room behind the heading.
@@ -284,13 +317,21 @@ impl RunSummaryCard {
             parts.push((3, title.next().into_iter().collect()));
             parts.push((6, title.collect()));
         }
-        parts.extend(
-            self.result_lines(columns, titles)
-                .into_iter()
-                .map(|lines| (2, lines)),
-        );
-        if !self.counts.is_empty() {
-            let text = Span::styled(self.counts.clone(), theme::QUIET);
+        let first_commit = self.results.iter().position(|row| row.size.is_some());
+        for (at, lines) in self.result_lines(columns, titles).into_iter().enumerate() {
+            if first_commit == Some(at) {
+                parts.push((9, vec![Line::default()]));
+            }
+            parts.push((2, lines));
+        }
+        let counts = if self.has_duration_in_heading(columns) {
+            self.counts.clone()
+        } else {
+            self.counts_with_duration()
+        };
+        if !counts.is_empty() {
+            parts.push((9, vec![Line::default()]));
+            let text = Span::styled(counts, theme::QUIET);
             parts.push((7, wrap_spans(&[text], columns, 0)));
         }
         let merge = self.merge_command.as_deref();

@@ -82,8 +82,8 @@ pub struct TranscriptBlock {
     pub is_failure_below: bool,
     /// Whether the findings that it lists are visible beside the chat.
     pub is_list_beside: bool,
-    /// Whether what an agent says or does is right above it.
-    pub is_after_agent: bool,
+    /// Whether a blank row divides it from what an agent says or does, or from the heading of a stage.
+    pub is_set_apart: bool,
     /// The row of the fold of reads that it is the first of.
     pub reads: Option<ReadFold>,
     /// The CLI with its version: of a notice what it says, of a named block what is shown behind the name.
@@ -110,7 +110,7 @@ impl TranscriptBlock {
             visibility: BlockVisibility::default(),
             is_failure_below: false,
             is_list_beside: false,
-            is_after_agent: false,
+            is_set_apart: false,
             reads: None,
             cli: None,
             turn_usage: Vec::new(),
@@ -431,7 +431,7 @@ impl TranscriptBlock {
             is_in_fold: self.reads.is_some() || self.visibility == BlockVisibility::Unfolded,
             is_failure_below: self.is_failure_below,
             is_list_beside: self.is_list_beside,
-            is_after_agent: self.is_after_agent,
+            is_set_apart: self.is_set_apart,
         }
     }
 
@@ -469,6 +469,11 @@ impl TranscriptBlock {
             BlockContent::Divider(divider) => Some((divider.step?, divider)),
             _ => None,
         }
+    }
+
+    /// Returns whether it is the heading of a stage.
+    pub fn is_stage_heading(&self) -> bool {
+        matches!(self.content, BlockContent::Divider(_)) && self.step_divider().is_none()
     }
 
     /// Returns whether it is the heading of the current step.

@@ -1,8 +1,10 @@
 //! The rows of the transcript that a window shows.
 
+use std::collections::VecDeque;
+
 use ratatui::text::Line;
 
-use super::transcript_block::BlockAuthor;
+use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use super::transcript_columns::TranscriptColumns;
 use super::{ChatTranscript, transcript_scroll};
 
@@ -47,6 +49,7 @@ impl ChatTranscript {
             first,
             rows,
             height: |at: usize| {
+                set_apart(&mut self.blocks, at);
                 let (columns, _) = wide.width_and_indent(&self.blocks[at]);
                 self.blocks[at].height(columns, folding)
             },
@@ -64,11 +67,13 @@ impl ChatTranscript {
         self.visible_blocks.clear();
         let mut skip = skip;
         let from = from.min(self.blocks.len());
-        for (number, block) in (first + from..).zip(self.blocks.range_mut(from..)) {
+        for at in from..self.blocks.len() {
             let left = rows - shown.len();
             if left == 0 {
                 break;
             }
+            set_apart(&mut self.blocks, at);
+            let (number, block) = (first + at, &mut self.blocks[at]);
             let is_picked = picked == Some(number);
             let (columns, indent) = wide.width_and_indent(block);
             let speaker = block.author;
@@ -92,4 +97,13 @@ impl ChatTranscript {
         }
         shown
     }
+}
+
+/// Decides whether a blank row divides a block from the one above it: what comes, goes or is hidden there changes it.
+fn set_apart(blocks: &mut VecDeque<TranscriptBlock>, at: usize) {
+    let mut above = blocks.range(..at).rev();
+    let above = above.find(|block| block.visibility.has_rows());
+    let is_set_apart =
+        above.is_some_and(|block| block.author.is_agent() || block.is_stage_heading());
+    blocks[at].is_set_apart = is_set_apart;
 }

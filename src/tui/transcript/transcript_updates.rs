@@ -11,7 +11,7 @@ use super::step_tracker::StepCheckFact;
 use super::task_patch_card::patch_file_changes;
 use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{CardDecision, ToolCallCard, ToolCallOutcome, ToolFileChange};
-use super::transcript_block::{BlockAuthor, TranscriptBlock};
+use super::transcript_block::{BlockAuthor, PrintedPart, TranscriptBlock};
 use super::{ChatTranscript, event_blocks, transcript_columns};
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::{Approval, ApprovalDecider, DENIED_BY_USER, Event, ToolStatus};
@@ -103,8 +103,9 @@ impl ChatTranscript {
         }
     }
 
-    /// Removes the notice of the attempt before, if nothing was said since and only the number of the attempt differs.
-    pub(super) fn remove_earlier_retry(&mut self, told: &[TranscriptBlock]) {
+    /// Removes the notice of an agent's attempt before, if it has said nothing since but a text of the new attempt, and only the
+    /// number of the attempt differs.
+    pub(super) fn remove_earlier_retry(&mut self, who: BlockAuthor, told: &[TranscriptBlock]) {
         let reason = |block: &TranscriptBlock| match &block.content {
             BlockContent::Notice { text, .. } => {
                 let reason = text.rsplit_once(" (attempt ");
@@ -112,12 +113,17 @@ impl ChatTranscript {
             }
             _ => None,
         };
-        let before = self.blocks.back();
-        let before = before.and_then(|block| Some((block.seq, reason(block)?)));
-        if let Some((seq, why)) = before
-            && told.first().and_then(reason).as_ref() == Some(&why)
+        let end = self.first_streaming_block(who);
+        let at = end.unwrap_or(self.blocks.len()).checked_sub(1);
+        let before = at.and_then(|at| reason(self.blocks.get(at)?));
+        if before.is_some()
+            && told.first().and_then(reason) == before
+            && let Some(at) = at
+            && let Some(removed) = self.blocks.remove(at)
         {
-            self.remove_blocks(|block| block.seq == seq && reason(block).as_ref() == Some(&why));
+            self.n_bytes = self.n_bytes.saturating_sub(removed.n_bytes());
+            let (gone, end) = (self.first + at, self.end_number());
+            self.scroll.follow_end_if_gone(gone, end);
         }
     }
 
@@ -392,7 +398,11 @@ impl ChatTranscript {
         }
         let (mut checks, mut proof) = (Vec::new(), String::new());
         let find_check = |block: &TranscriptBlock| {
-            let (text, _, more) = block.fact()?;
+            let (text, tone, more) = block.fact()?;
+            // Linear mode does not print a proof once more.
+            if tone != FactTone::Good && block.printed != PrintedPart::Nothing {
+                return None;
+            }
             let told = told.iter().find(|told| told.text == text)?;
             Some((told.short.clone(), more.to_owned()))
         };

@@ -307,7 +307,10 @@ impl PartialTurn {
             BlockContent::notice(&self.describe_turn_end(&used)),
         );
         if let Some(since) = self.since {
-            let took = format_duration(self.ended_at.0.saturating_sub(since.0));
+            let took = match self.ended_at.0.saturating_sub(since.0) {
+                ..1_000 => "<1 s".to_owned(),
+                took => format_duration(took),
+            };
             block.turn_usage = used.into_iter().chain([took]).collect();
         }
         block.with_role(Some(self.role))
@@ -339,7 +342,10 @@ impl PartialTurn {
         let who = self.role.name();
         match self.since {
             Some(since) => {
-                let took = format_duration(self.ended_at.0.saturating_sub(since.0));
+                let took = match self.ended_at.0.saturating_sub(since.0) {
+                    ..1_000 => "<1 s".to_owned(),
+                    took => format_duration(took),
+                };
                 format!("The {who}'s turn took {took}{used}")
             }
             None => format!("The {who}'s turn ended{used}"),
