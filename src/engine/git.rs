@@ -27,20 +27,13 @@ mod git_trees;
 mod ignored_files;
 mod index_update;
 mod installed_packages;
-mod lfs_files;
 mod linked_worktrees;
 mod private_index;
 mod repository;
-mod revert;
 pub mod sensitive_files;
 mod shadow_repository;
-mod submodule_trees;
 mod submodules;
 mod tree_cache;
-mod tree_merge;
-mod tree_restore;
-mod tree_snapshot;
-mod tree_writer;
 mod unversioned_code;
 mod work_sandbox;
 mod work_tree;
@@ -57,21 +50,21 @@ pub use config_programs::{GitConfiguration, RepositoryConfig};
 pub use error::GitError;
 pub use git_settings::GitSettings;
 pub use git_status::{FileStatus, StatusChange, WorkTreeStatus};
+pub use git_trees::revert::{RevertContents, RevertSpan};
+pub use git_trees::tree_merge::{PathMergeResult, RemainingChange, TreeMerge};
 pub use git_trees::{GitTrees, TreeChange, TreeChangeKind};
 pub use index_update::UserIndex;
 pub use installed_packages::{DEPENDENCY_FOLDERS, dependency_folder_of};
 pub use repository::{GitRepository, RepositoryDiscovery};
-pub use revert::{RevertContents, RevertSpan};
 pub(super) use submodules::submodule_mounts;
-pub use tree_merge::{PathMergeResult, RemainingChange, TreeMerge};
-pub use tree_restore::TreeRestoreReport;
-pub use tree_snapshot::TreeSnapshot;
-pub use tree_writer::{DisplacedFile, TreeWriteError};
 pub use unversioned_code::{
     PROGRAM_REASON, UnversionedCode, UnversionedCodeEntry, UnversionedCodeKind,
     UnversionedCodeSources,
 };
 pub use work_tree::GitWorkTree;
+pub use work_tree::tree_restore::TreeRestoreReport;
+pub use work_tree::tree_snapshot::TreeSnapshot;
+pub use work_tree::tree_writer::{DisplacedFile, TreeWriteError};
 
 use serde::{Deserialize, Serialize};
 

@@ -4,6 +4,9 @@
 //! right. Filters run in the sandbox of calls that read the work tree. Files of git LFS and submodules, which git leaves
 //! out, are filled in afterwards, without their programs and without the network.
 
+pub(super) mod lfs_files;
+pub(super) mod submodule_trees;
+
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::branch::GitBranches;
 use super::error::GitError;
 use super::git_command::{GitProgram, split_nul};
-use super::revert::RevertSpan;
+use super::git_trees::revert::RevertSpan;
 use super::{CommitId, TreeId};
 use crate::domain::plan_execution::CommitSize;
 use crate::process::StdinSource;

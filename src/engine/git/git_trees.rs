@@ -2,6 +2,9 @@
 //!
 //! The work tree is not read here.
 
+pub(super) mod revert;
+pub(super) mod tree_merge;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

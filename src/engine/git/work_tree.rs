@@ -4,6 +4,10 @@
 //! git, and the tree is the same. Where anything differs, it is thrown away, because a file that it contains may be
 //! ignored or belong to a nested repository by now.
 
+pub(super) mod tree_restore;
+pub(super) mod tree_snapshot;
+pub(super) mod tree_writer;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

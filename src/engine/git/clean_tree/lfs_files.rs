@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::clean_tree::{CleanTreeFolder, CleanTrees, MissingContent, MissingContentKind};
-use super::error::GitError;
-use super::git_command::{path_from_bytes, split_nul};
+use super::{CleanTreeFolder, CleanTrees, MissingContent, MissingContentKind};
+use crate::engine::git::error::GitError;
+use crate::engine::git::git_command::{path_from_bytes, split_nul};
 
 /// The maximum length of a pointer, in bytes, as git LFS has it.
 const MAX_POINTER_BYTES: u64 = 1_024;
@@ -46,7 +46,7 @@ impl CleanTrees<'_> {
     ///
     /// # Errors
     /// Git or the disk fails.
-    pub(super) async fn fill_lfs_files(
+    pub(in crate::engine::git) async fn fill_lfs_files(
         self,
         folder: &CleanTreeFolder,
     ) -> Result<Vec<MissingContent>, GitError> {

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::TreeId;
-use super::error::GitError;
-use super::private_index::PrivateIndex;
-use super::tree_merge::{PathMergeResult, TreeMerge};
-use super::work_tree::GitWorkTree;
+use super::GitWorkTree;
+use crate::engine::git::TreeId;
+use crate::engine::git::error::GitError;
+use crate::engine::git::git_trees::tree_merge::{PathMergeResult, TreeMerge};
+use crate::engine::git::private_index::PrivateIndex;
 use crate::process::StdinSource;
 use crate::store::failpoints;
 use atomic_swap::{

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::TreeId;
-use super::error::GitError;
-use super::git_trees::{GitTrees, TreeChange, TreeChangeKind};
+use super::{GitTrees, TreeChange, TreeChangeKind};
+use crate::engine::git::TreeId;
+use crate::engine::git::error::GitError;
 use crate::process::StdinSource;
 
 /// The old and the new content of a path, as git's mode and object id; `None` where there is none.

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::branch::{GitBranches, to_ref_component};
-use super::error::GitError;
-use super::private_index::PrivateIndex;
-use super::work_tree::GitWorkTree;
-use super::{CommitId, TreeId};
+use super::GitWorkTree;
+use crate::engine::git::branch::{GitBranches, to_ref_component};
+use crate::engine::git::error::GitError;
+use crate::engine::git::private_index::PrivateIndex;
+use crate::engine::git::{CommitId, TreeId};
 
 /// The whole work tree at a moment, stored under a reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

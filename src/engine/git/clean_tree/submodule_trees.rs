@@ -3,14 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::TreeId;
-use super::clean_tree::{
-    CleanTreeFolder, CleanTrees, MissingContent, MissingContentKind, remove_path,
-};
-use super::error::GitError;
-use super::git_command::{path_from_bytes, split_nul};
-use super::repository::{GitRepository, RepositoryDiscovery};
-use super::submodules::list_index_submodules;
+use super::{CleanTreeFolder, CleanTrees, MissingContent, MissingContentKind, remove_path};
+use crate::engine::git::TreeId;
+use crate::engine::git::error::GitError;
+use crate::engine::git::git_command::{path_from_bytes, split_nul};
+use crate::engine::git::repository::{GitRepository, RepositoryDiscovery};
+use crate::engine::git::submodules::list_index_submodules;
 
 /// A submodule as a tree names it.
 struct GitlinkEntry {
@@ -24,7 +22,7 @@ impl CleanTrees<'_> {
     ///
     /// # Errors
     /// Git or the disk fails.
-    pub(super) async fn lay_down_submodules(
+    pub(in crate::engine::git) async fn lay_down_submodules(
         self,
         folder: &CleanTreeFolder,
     ) -> Result<Vec<MissingContent>, GitError> {

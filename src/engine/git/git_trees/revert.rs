@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::TreeId;
-use super::error::GitError;
-use super::git_trees::GitTrees;
-use super::private_index::PrivateIndex;
+use super::GitTrees;
+use crate::engine::git::TreeId;
+use crate::engine::git::error::GitError;
+use crate::engine::git::private_index::PrivateIndex;
 use crate::process::StdinSource;
 
 /// Two trees: the files go back from the later one to the earlier one.

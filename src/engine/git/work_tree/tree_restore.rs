@@ -6,11 +6,11 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::TreeId;
-use super::error::GitError;
-use super::git_trees::{TreeChange, TreeChangeKind};
-use super::private_index::PrivateIndex;
-use super::work_tree::GitWorkTree;
+use super::GitWorkTree;
+use crate::engine::git::TreeId;
+use crate::engine::git::error::GitError;
+use crate::engine::git::git_trees::{TreeChange, TreeChangeKind};
+use crate::engine::git::private_index::PrivateIndex;
 
 /// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
