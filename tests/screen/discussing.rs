@@ -2,6 +2,7 @@
 //! resumed.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -176,8 +177,15 @@ fn a_discussion_is_stopped_and_gone_on_with_and_its_limits_are_looked_at() {
     terminal.wait_gone("a prompt has room for");
     command(&mut terminal, "/discuss SQLite or Postgres?");
     terminal.wait_for("Let me think.");
-    terminal.type_keys("s");
-    let is_stopped = |_: &mut Terminal| state(&world)["discussions"][0]["status"] == "cancelled";
+    // A board that has opened by itself takes no key until it can have been read.
+    let mut pressed: Option<Instant> = None;
+    let is_stopped = |terminal: &mut Terminal| {
+        if pressed.is_none_or(|at| at.elapsed() > Duration::from_secs(1)) {
+            terminal.type_keys("s");
+            pressed = Some(Instant::now());
+        }
+        state(&world)["discussions"][0]["status"] == "cancelled"
+    };
     terminal.wait("the end of the discussion", is_stopped);
     terminal.type_keys("c");
     let is_over = |_: &mut Terminal| state(&world)["discussions"][0]["status"] == "completed";

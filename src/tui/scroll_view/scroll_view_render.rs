@@ -55,18 +55,7 @@ impl ScrollView {
             .take(self.height)
             .map(|(row, line)| self.matches.highlight_row(row, line.clone()))
             .collect();
-        for (line, y) in visible.iter().zip(area.y..) {
-            if is_picked(line) {
-                let row = Rect {
-                    x: area.x.saturating_add(1),
-                    y,
-                    width: area.width.saturating_sub(1),
-                    height: 1,
-                };
-                let buffer = frame.buffer_mut();
-                buffer.set_style(row.intersection(buffer.area), Surface::Raised.style());
-            }
-        }
+        draw_picked_ground(frame, area, &visible);
         frame.render_widget(Paragraph::new(visible), area);
         if has_more {
             let percent = self.first_row * 100 / last.max(1);
@@ -91,6 +80,22 @@ impl ScrollView {
                 Line::from(clickable_keys::hint_spans(&label, theme::QUIET)),
                 below,
             );
+        }
+    }
+}
+
+/// Draws the ground of the selected lines, behind their mark.
+fn draw_picked_ground(frame: &mut Frame, area: Rect, lines: &[Line<'_>]) {
+    for (line, y) in lines.iter().zip(area.y..) {
+        if is_picked(line) {
+            let row = Rect {
+                x: area.x.saturating_add(1),
+                y,
+                width: area.width.saturating_sub(1),
+                height: 1,
+            };
+            let buffer = frame.buffer_mut();
+            buffer.set_style(row.intersection(buffer.area), Surface::Raised.style());
         }
     }
 }
