@@ -93,8 +93,10 @@ async fn a_grandchild_in_a_session_of_its_own_goes_with_a_stopped_child() {
 
 #[tokio::test]
 async fn a_grandchild_goes_with_a_child_that_ends_by_itself() {
+    // It starts no other program in its place: until that has its environment, nothing shows where it came from.
     let (_folder, mut running, grandchild) =
-        with_descendant("setsid sh -c 'echo $$ > FILE; exec sleep 1000' & read go").await;
+        with_descendant("setsid sh -c 'echo $$ > FILE; while :; do sleep 1000; done' & read go")
+            .await;
     running.input().close();
     assert_eq!(collect_output(&mut running).await, "exit 1");
     assert!(!is_alive(grandchild));
