@@ -262,7 +262,7 @@ async fn what_a_short_child_leaves_in_the_background_is_ended() {
         quoted(&file)
     );
     let finished = run(&sh(&format!(
-        "(setsid sh -c 'echo $$ > {}; exec sleep 1000' &); {wait}",
+        "(setsid sh -c 'echo $$ > {}; while :; do sleep 1000; done' &); {wait}",
         quoted(&file)
     )))
     .await;
