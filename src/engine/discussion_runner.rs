@@ -122,7 +122,7 @@ impl DiscussionRegistry {
             Err(refused) => return Ok(Err(refused)),
         };
         let id = order.id.clone();
-        let started = DiscussionEvent::Begun {
+        let started = DiscussionEvent::Started {
             order: Box::new(order),
         };
         let waiting = self.register(run, &id, sources, ask.wait_mode);

@@ -461,14 +461,15 @@ impl Screen {
         // Before a run the keys stay: a row that changes with each first letter is noise.
         let is_goal = state.is_none() && self.composer.describe_enter_command().is_none();
         let shows_mode = is_goal || is_empty;
+        let mode = ModeLine::new(self, state);
         let mode_line = if shows_mode {
-            ModeLine::new(self, state).lay_out(columns)
+            mode.lay_out(columns)
         } else {
             // The placeholder is gone, so what Enter does stands here.
             let label = truncate_to_columns(&label, columns);
             Line::from(clickable_keys::hint_spans(&label, theme::QUIET))
         };
-        let bar = match (is_writing, ModeLine::new(self, state).addressee()) {
+        let bar = match (is_writing, mode.addressee()) {
             (false, _) => theme::QUIET,
             (true, Some(role)) => theme::role_style(role),
             (true, None) => theme::YOU,

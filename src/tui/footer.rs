@@ -75,6 +75,10 @@ pub fn draw(
         );
         return nothing;
     }
+    let row = Rect {
+        height: 1,
+        ..inset(area, margin)
+    };
     if let Some(toast) = &screen.toast.text {
         let lines = toast_lines(screen, toast, columns, usize::from(area.height));
         let n_used = lines
@@ -82,7 +86,6 @@ pub fn draw(
             .map_or(0, |line| text_width(line.to_string().trim_end()));
         let is_one_row = lines.len() == 1;
         frame.render_widget(Paragraph::new(lines), area);
-        let row = inset(area, margin);
         let room = usize::from(row.right() - area.x).saturating_sub(n_used + MIN_HINT_GAP);
         // A short note leaves the keys that are named to its right.
         let hints = if is_one_row && area.height == 1 {
@@ -95,12 +98,6 @@ pub fn draw(
             ..nothing
         };
     }
-    let row = Rect {
-        x: area.x + margin,
-        width: area.width.saturating_sub(2 * margin),
-        height: 1,
-        ..area
-    };
     let hints = footer_hints(screen, state, sheet);
     let (present, style) = present_text(screen, state, now, usize::from(row.width), &hints);
     // In a view all hints come first.

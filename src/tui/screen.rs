@@ -303,7 +303,7 @@ impl Screen {
         self.discussions.live.on_event(event);
         if let Event::Discussion {
             id,
-            news: DiscussionEvent::Begun { order },
+            news: DiscussionEvent::Started { order },
         } = event
         {
             let is_mine =

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::search_highlight::SearchMatches;
-use super::theme;
+use super::theme::{self, Surface};
 use super::view_moves::ScrollMove;
 
 /// Where the view goes when new lines arrive.
@@ -91,17 +91,9 @@ pub enum ScrollTarget {
     Row(i64),
 }
 
-const PICKED_SIGN: &str = "▌";
-
-/// Returns whether a line is marked as selected.
-fn is_picked(line: &Line<'_>) -> bool {
-    let first = line.spans.first();
-    first.is_some_and(|span| span.content == PICKED_SIGN && span.style == theme::KEY)
-}
-
-/// Adds a column on the left that marks the selected lines.
+/// Adds a column on the left that marks the selected lines, which have a ground of their own.
 pub fn add_gutter(lines: Vec<Line<'static>>, is_picked: bool) -> Vec<Line<'static>> {
-    let sign = if is_picked { PICKED_SIGN } else { " " };
+    let sign = if is_picked { "▌" } else { " " };
     let mut lines = lines;
     for line in &mut lines {
         // The mark must not get the line's own style.
@@ -110,6 +102,9 @@ pub fn add_gutter(lines: Vec<Line<'static>>, is_picked: bool) -> Vec<Line<'stati
             span.style = style.patch(span.style);
         }
         line.spans.insert(0, Span::styled(sign, theme::KEY));
+        if is_picked {
+            line.style = Surface::Raised.style();
+        }
     }
     lines
 }

@@ -268,6 +268,7 @@ fn requirement_lines(
     for one in missing {
         lines.extend(remedy_lines(one, columns));
     }
+    lines.extend(other_ways_line(missing));
     if missing
         .iter()
         .any(|one| one.severity == RequirementSeverity::Blocking)
@@ -282,7 +283,6 @@ fn requirement_lines(
             2,
         ));
     }
-    lines.extend(other_ways_line(missing));
     if !ready.is_empty() {
         let told: Vec<String> = ready
             .iter()

@@ -51,7 +51,8 @@ pub struct AttachmentFile {
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum DiscussionEvent {
     /// It was started; no participant speaks yet.
-    Begun {
+    #[serde(rename = "begun")]
+    Started {
         order: Box<DiscussionOrder>,
     },
     /// A participant starts to speak. The first one of a round starts the round.
@@ -119,7 +120,7 @@ impl GroupDiscussion {
             return;
         }
         match event {
-            DiscussionEvent::Begun { .. } | DiscussionEvent::Continued => {}
+            DiscussionEvent::Started { .. } | DiscussionEvent::Continued => {}
             DiscussionEvent::CutOff => self.on_program_ended(),
             DiscussionEvent::SpeechBegan { .. } => self.on_speech_began(at, event),
             DiscussionEvent::Spoke { speech } => self.on_spoke(speech),

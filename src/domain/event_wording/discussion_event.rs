@@ -6,7 +6,7 @@ use crate::text::clean_to_one_line;
 /// Describes an event of a discussion on one line; `None` where there is nothing to say.
 pub fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
     Some(match news {
-        DiscussionEvent::Begun { order } => format!(
+        DiscussionEvent::Started { order } => format!(
             "Discussion started ({}): {}",
             order.terms.mode.as_str(),
             clean_to_one_line(&order.topic)

@@ -17,7 +17,7 @@ pub(super) fn on_discussion_event(
     let mut known = state.discussions.iter_mut();
     match (known.find(|each| each.id() == id), news) {
         (Some(discussion), _) => discussion.apply(at, news),
-        (None, DiscussionEvent::Begun { order }) if order.id == *id => {
+        (None, DiscussionEvent::Started { order }) if order.id == *id => {
             state.discussions.push(GroupDiscussion::begin(at, order));
         }
         (None, _) => {}

@@ -171,7 +171,7 @@ impl LiveSpeeches {
                 sessions.for_each(|session| self.remove_session(session));
             }
             DiscussionEvent::Ended { .. } | DiscussionEvent::CutOff => *self = Self::default(),
-            DiscussionEvent::Begun { .. }
+            DiscussionEvent::Started { .. }
             | DiscussionEvent::CheckBegan { .. }
             | DiscussionEvent::Checked { .. }
             | DiscussionEvent::StopAsked { .. }

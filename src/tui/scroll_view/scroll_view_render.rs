@@ -3,12 +3,11 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
 
-use super::{RevealPlacement, ScrollAnchor, ScrollView, is_picked};
+use super::{RevealPlacement, ScrollAnchor, ScrollView};
 use crate::tui::clickable_keys;
-use crate::tui::text_wrap::truncate_to_columns;
-use crate::tui::theme::{self, Surface};
+use crate::tui::text_wrap::{draw_line, truncate_to_columns};
+use crate::tui::theme;
 
 impl ScrollView {
     /// Draws the visible lines, and the scroll position if not all lines fit.
@@ -55,8 +54,9 @@ impl ScrollView {
             .take(self.height)
             .map(|(row, line)| self.matches.highlight_row(row, line.clone()))
             .collect();
-        draw_picked_ground(frame, area, &visible);
-        frame.render_widget(Paragraph::new(visible), area);
+        for (line, row) in visible.iter().zip(area.rows()) {
+            draw_line(frame, line, row);
+        }
         if has_more {
             let percent = self.first_row * 100 / last.max(1);
             let again = if self.followed_target.is_some() && self.is_scrolled_away {
@@ -80,22 +80,6 @@ impl ScrollView {
                 Line::from(clickable_keys::hint_spans(&label, theme::QUIET)),
                 below,
             );
-        }
-    }
-}
-
-/// Draws the ground of the selected lines, behind their mark.
-fn draw_picked_ground(frame: &mut Frame, area: Rect, lines: &[Line<'_>]) {
-    for (line, y) in lines.iter().zip(area.y..) {
-        if is_picked(line) {
-            let row = Rect {
-                x: area.x.saturating_add(1),
-                y,
-                width: area.width.saturating_sub(1),
-                height: 1,
-            };
-            let buffer = frame.buffer_mut();
-            buffer.set_style(row.intersection(buffer.area), Surface::Raised.style());
         }
     }
 }

@@ -607,7 +607,7 @@ fn several_discussions_are_gone_through() {
 /// Returns the events of a discussion.
 fn events(order: &DiscussionOrder, state: &RunState) -> Vec<Event> {
     let discussion = &state.discussions[0];
-    let mut news = vec![DiscussionEvent::Begun {
+    let mut news = vec![DiscussionEvent::Started {
         order: Box::new(order.clone()),
     }];
     for speech in discussion.rounds.iter().flat_map(|round| &round.speeches) {
@@ -786,7 +786,7 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     state
         .discussions
         .push(GroupDiscussion::begin(BEGUN, &order));
-    let news = DiscussionEvent::Begun {
+    let news = DiscussionEvent::Started {
         order: Box::new(order),
     };
     screen.on_event(
@@ -820,7 +820,7 @@ fn a_discussion_of_somebody_else_opens_no_board_after_a_refused_one() {
         let order = Box::new(order);
         let event = Event::Discussion {
             id: DiscussionId::new("dsc_1"),
-            news: DiscussionEvent::Begun { order },
+            news: DiscussionEvent::Started { order },
         };
         screen.on_event(BEGUN, &event);
         assert_eq!(screen.overlays.board.is_none(), is_refused);

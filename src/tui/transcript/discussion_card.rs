@@ -39,7 +39,7 @@ enum DiscussionCardStatus {
 impl DiscussionCard {
     /// Creates the card of a discussion that starts; `None` for any other event.
     pub fn from_event(id: &DiscussionId, news: &DiscussionEvent) -> Option<Self> {
-        let DiscussionEvent::Begun { order } = news else {
+        let DiscussionEvent::Started { order } = news else {
             return None;
         };
         let names = order
@@ -86,7 +86,7 @@ impl DiscussionCard {
             }
             DiscussionEvent::Continued => self.status = DiscussionCardStatus::Running,
             DiscussionEvent::CutOff => self.mark_interrupted(),
-            DiscussionEvent::Begun { .. }
+            DiscussionEvent::Started { .. }
             | DiscussionEvent::CheckBegan { .. }
             | DiscussionEvent::Checked { .. }
             | DiscussionEvent::StopAsked { .. } => {}

@@ -445,7 +445,7 @@ impl ChatTranscript {
         let is_it = |block: &TranscriptBlock| block.discussion().is_some_and(|talk| talk.id == *id);
         let at = self.blocks.iter().rposition(is_it);
         match (at, news) {
-            (_, DiscussionEvent::Begun { .. }) => {
+            (_, DiscussionEvent::Started { .. }) => {
                 let talk = DiscussionCard::from_event(id, news).map(BlockContent::Discussion);
                 let block = talk.map(|talk| TranscriptBlock::new(BlockAuthor::System, talk));
                 self.push_blocks(block.into_iter().collect());

@@ -41,7 +41,7 @@ fn begun() -> Event {
         preset: None,
         finding: Some(3),
     };
-    news(DiscussionEvent::Begun {
+    news(DiscussionEvent::Started {
         order: Box::new(order),
     })
 }

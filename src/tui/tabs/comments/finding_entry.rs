@@ -97,9 +97,11 @@ fn detail_fields(finding: &Finding) -> Vec<(&'static str, String, Style)> {
         {
             let found = check.describe().unwrap_or_default();
             // The line below the title says that it is true, and the text where.
-            let places = found.strip_prefix("✓ checked: ");
-            let mut places = places.into_iter().flat_map(|places| places.split(", "));
-            if check.is_verified() && places.all(|place| details.evidence.contains(place)) {
+            if let EvidenceCheck::Verified { found: places } = check
+                && places
+                    .split(", ")
+                    .all(|place| details.evidence.contains(place))
+            {
                 continue;
             }
             fields.push((
