@@ -241,6 +241,7 @@ impl TerminalDriver {
 
     /// Makes the next frame come at the pace of the user's keys.
     pub fn request_prompt_frame(&mut self) {
+        self.frame_limiter.on_user_input(Instant::now());
         self.frame_reason = FrameReason::ForUser;
     }
 

@@ -3,6 +3,7 @@
 //! Pure: the caller passes the time. Frames that answer a key come at once, frames with agent output at a calmer pace,
 //! and there are never more than sixty per second: a few at once, then at an even pace (the generic cell rate
 //! algorithm, ITU-T I.371). With a mere count per second, the last of a hundred resizes would wait for half a second.
+//! A few of the sixty are kept for the moment when the user's inputs end, so that the last one is seen soon.
 
 use std::time::Duration;
 
@@ -10,8 +11,12 @@ use tokio::time::Instant;
 
 /// How many frames may follow each other as fast as [`AFTER_KEY`] allows.
 const FRAMES_AT_ONCE: u32 = 6;
-/// Time between frames that go on for long. Together with the frames at once it makes sixty per second.
-const EVEN_PACE: Duration = Duration::from_nanos(18_518_519);
+/// The same, where the user's inputs have ended.
+const FRAMES_AT_END: u32 = 12;
+/// Time between frames that go on for long. Together with the frames at the end it makes sixty per second.
+const EVEN_PACE: Duration = Duration::from_nanos(20_833_334);
+/// How long no input came when the user's inputs have ended: keys that are held and resizes by a mouse come faster.
+const INPUT_PAUSE: Duration = Duration::from_millis(5);
 /// Minimum time between two frames that answer the user.
 const AFTER_KEY: Duration = Duration::from_millis(4);
 /// Minimum time between two frames with agent output.
@@ -31,6 +36,7 @@ pub enum FrameReason {
 pub struct FrameLimiter {
     /// When the frames would be over that were drawn, had they come at an even pace.
     paid_until: Option<Instant>,
+    last_input_at: Option<Instant>,
     last_for_user: Option<Instant>,
     last_with_news: Option<Instant>,
 }
@@ -42,12 +48,28 @@ impl FrameLimiter {
             FrameReason::ForNews => self.last_with_news.map(|last| last + AFTER_NEWS),
             FrameReason::ForUser => self.last_for_user.map(|last| last + AFTER_KEY),
         };
-        let ahead = EVEN_PACE * (FRAMES_AT_ONCE - 1);
-        let at_pace = self.paid_until.and_then(|paid| paid.checked_sub(ahead));
+        let at_pace = match self.last_input_at {
+            Some(input_at) if wanted == FrameReason::ForUser => self.paid_for(FRAMES_AT_ONCE).min(
+                self.paid_for(FRAMES_AT_END)
+                    .max(Some(input_at + INPUT_PAUSE)),
+            ),
+            _ => self.paid_for(FRAMES_AT_ONCE),
+        };
         [after_last, at_pace]
             .into_iter()
             .flatten()
             .fold(now, Instant::max)
+    }
+
+    /// Returns the instant from which on a frame may come that is one of so many at once; `None` before the first.
+    fn paid_for(&self, frames_at_once: u32) -> Option<Instant> {
+        let ahead = EVEN_PACE * (frames_at_once - 1);
+        self.paid_until.and_then(|paid| paid.checked_sub(ahead))
+    }
+
+    /// Notes that the user did something.
+    pub fn on_user_input(&mut self, at: Instant) {
+        self.last_input_at = Some(at);
     }
 
     /// Notes that a frame was drawn, why, and whether it shows the latest agent output.
@@ -72,16 +94,30 @@ mod tests {
         assert_eq!(drawn(wanted), expected);
     }
 
+    /// Plays the requests in steps of a millisecond, until nothing waits for a frame.
     fn drawn(wanted: &[(u64, FrameReason)]) -> Vec<u64> {
         let start = Instant::now();
         let mut frames = FrameLimiter::default();
-        let mut now = start;
+        let mut requests = wanted.iter().peekable();
+        let mut pending = None;
         let mut drawn = Vec::new();
-        for (at, why) in wanted {
-            now = now.max(start + Duration::from_millis(*at));
-            now = frames.next_allowed_at(*why, now);
-            frames.on_drawn(now, *why, *why == FrameReason::ForNews);
-            drawn.push(u64::try_from((now - start).as_millis()).unwrap());
+        for at in 0.. {
+            let now = start + Duration::from_millis(at);
+            while let Some((_, why)) = requests.next_if(|(wanted_at, _)| *wanted_at <= at) {
+                if *why == FrameReason::ForUser {
+                    frames.on_user_input(now);
+                }
+                pending = pending.max(Some(*why));
+            }
+            let due = pending.filter(|why| frames.next_allowed_at(*why, now) <= now);
+            if let Some(why) = due {
+                frames.on_drawn(now, why, why == FrameReason::ForNews);
+                drawn.push(at);
+                pending = None;
+            }
+            if pending.is_none() && requests.peek().is_none() {
+                break;
+            }
         }
         drawn
     }
@@ -90,7 +126,7 @@ mod tests {
     fn the_first_frame_comes_at_once_and_news_at_their_pace() {
         use FrameReason::ForNews;
         check(
-            &[(5, ForNews), (6, ForNews), (7, ForNews), (500, ForNews)],
+            &[(5, ForNews), (6, ForNews), (31, ForNews), (500, ForNews)],
             &[5, 30, 55, 500],
         );
     }
@@ -99,18 +135,30 @@ mod tests {
     fn an_answer_to_a_key_does_not_wait_for_news_nor_news_for_keys() {
         use FrameReason::{ForNews, ForUser};
         check(
-            &[(0, ForNews), (1, ForUser), (2, ForUser), (3, ForNews)],
+            &[(0, ForNews), (1, ForUser), (2, ForUser), (6, ForNews)],
             &[0, 1, 5, 25],
         );
     }
 
     #[test]
     fn after_a_few_at_once_frames_come_at_an_even_pace() {
-        let wanted: Vec<(u64, FrameReason)> = (0..100).map(|n| (n, FrameReason::ForUser)).collect();
+        let wanted: Vec<(u64, FrameReason)> = (0..400).map(|n| (n, FrameReason::ForUser)).collect();
         let drawn = drawn(&wanted);
         assert_eq!(drawn.get(..7), Some(&[0, 4, 8, 12, 16, 20, 24][..]));
         let gaps = drawn.windows(2).map(|pair| pair[1] - pair[0]);
-        assert_eq!(gaps.max(), Some(19));
+        assert_eq!(gaps.max(), Some(21));
+    }
+
+    #[test]
+    fn the_last_of_many_resizes_is_seen_soon() {
+        for count in 20..140 {
+            let wanted: Vec<(u64, FrameReason)> =
+                (0..count).map(|n| (n * 4, FrameReason::ForUser)).collect();
+            let last_input = (count - 1) * 4;
+            let last_frame = drawn(&wanted).last().copied().unwrap();
+            assert!(last_frame >= last_input, "{count}: {last_frame}");
+            assert!(last_frame <= last_input + 5, "{count}: {last_frame}");
+        }
     }
 
     proptest! {
