@@ -15,7 +15,6 @@ use crate::permission::{
     ProfileRegistry, RuleLayer, RuleOrigin, RuleSet, SessionLineage, tool_names,
 };
 
-/// All configured permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EffectivePermissions {
     /// The built-in profiles and the user's own, without the rules that the user configures for them.

@@ -186,7 +186,6 @@ pub enum DirtyPolicy {
     LeaveOut,
 }
 
-/// The current step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentStep {
     pub n: u32,

@@ -28,7 +28,6 @@ pub enum UndoRequest {
     Redo,
 }
 
-/// What to reverse.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReversalPlan {
     pub way: UndoDirection,

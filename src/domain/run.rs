@@ -223,7 +223,6 @@ pub struct RunState {
     next_question: u32,
 }
 
-/// A run's goal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunGoal {
     /// One line.

@@ -47,7 +47,6 @@ pub struct ActivitySpan {
     pub what: String,
 }
 
-/// One turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpan {
     pub turn: TurnId,
@@ -93,7 +92,6 @@ pub struct StepSpan {
     pub to: Option<UnixMillis>,
 }
 
-/// One review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewSpan {
     /// Which review of the run, from 1.

@@ -20,7 +20,6 @@ use crate::text::clean_to_one_line;
 #[error("nothing was accepted: {}", .0.join("; "))]
 pub struct SubmissionError(Vec<String>);
 
-/// A submitted review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewSubmission {
     pub verdict: Verdict,

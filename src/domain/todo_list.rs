@@ -16,7 +16,6 @@ pub const MAX_TODOS: usize = 100;
 /// The maximum length of a todo's text, in characters.
 pub const MAX_TODO_CHARS: usize = 500;
 
-/// One todo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {
     /// Its id within the list.

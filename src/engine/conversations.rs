@@ -46,7 +46,6 @@ pub(super) struct OpenConversations {
     calls: TurnCalls,
 }
 
-/// An open conversation.
 struct OpenConversation {
     /// The role that it was opened for; `None` for a child. A role may move to another session while the last events of
     /// this one, such as an undelivered message of the user, still arrive.

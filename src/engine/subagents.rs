@@ -256,7 +256,6 @@ impl SubagentTasks {
         }
     }
 
-    /// Stops all tasks.
     pub(super) fn stop_all(&mut self, run: &mut RunContext, why: &str) {
         let all: Vec<SessionId> = self.active_tasks.keys().cloned().collect();
         for session in &all {

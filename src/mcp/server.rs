@@ -265,7 +265,6 @@ impl ProgramLink {
         Ok(asked)
     }
 
-    /// Withdraws a request.
     async fn cancel_request(&self, id: u64) {
         self.remove_waiter(id);
         if let Ok(line) = socket_protocol::encode_line(&ToolSocketRequest::Forget { id }) {

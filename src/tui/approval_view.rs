@@ -14,7 +14,6 @@ pub struct ExactCall {
     pub diff: String,
 }
 
-/// One stored approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalEntry {
     /// Its number; revoking uses it.

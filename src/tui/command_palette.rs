@@ -29,7 +29,6 @@ const MAX_RECENT_ENTRIES: usize = 5;
 /// The command that moves the keys to the other pane, if there is one.
 const OTHER_PANE_COMMAND: &str = "/other-pane";
 
-/// The open palette.
 #[derive(Debug, Default)]
 pub struct CommandPalette {
     letters: String,

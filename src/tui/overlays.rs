@@ -28,7 +28,6 @@ pub trait ScreenOverlay {
     }
 }
 
-/// The open overlays.
 #[derive(Debug, Default)]
 pub struct OverlayStack {
     pub palette: Option<CommandPalette>,

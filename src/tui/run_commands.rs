@@ -232,7 +232,6 @@ pub fn request_undo(wish: UndoRequest, state: Option<&RunState>) -> CommandOutco
     }
 }
 
-/// Skips a step.
 pub fn skip_step(state: Option<&RunState>, step: u32, reason: String) -> CommandOutcome {
     change_unfinished_step(state, step, Event::StepSkipped { step, reason })
 }

@@ -45,7 +45,6 @@ macro_rules! screen_tabs {
         }
 
         impl ScreenTabs {
-            /// Returns a tab.
             pub fn get(&self, tab: TabKind) -> &dyn ScreenTab {
                 match tab {
                     $(TabKind::$name => &self.$field,)*

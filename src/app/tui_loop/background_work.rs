@@ -72,7 +72,6 @@ impl BackgroundWork {
         self.closed.cancel();
     }
 
-    /// Ends all work.
     pub async fn shut_down(&mut self) {
         self.tasks.shutdown().await;
     }

@@ -50,7 +50,6 @@ pub enum DiffSource {
     Directory(RunTreeReader),
 }
 
-/// Shows a result.
 pub fn show_result(result: FrontResult, screen: &mut Screen) {
     match result {
         FrontResult::Toast(text) => screen.set_toast(&text),
@@ -119,7 +118,6 @@ fn show_diff(scope: DiffScope, diff: Result<RunDiff, StartError>, screen: &mut S
     screen.on_diff(scope, scopes, diff);
 }
 
-/// Exports a run.
 pub fn export_run(
     layout: WorkdirLayout,
     reader: RunTreeReader,

@@ -129,7 +129,6 @@ pub struct VoteTally {
     pub against: Vec<ParticipantVote>,
 }
 
-/// One participant's vote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParticipantVote {
     pub participant: String,

@@ -52,7 +52,6 @@ pub struct SpeechRequest {
     pub attacker: Option<String>,
 }
 
-/// What to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopRequest {
     pub sessions: Vec<SessionId>,

@@ -397,7 +397,6 @@ impl FindingLedger {
         }
     }
 
-    /// Computes the verdict.
     fn conclude(&mut self, review: &ReviewDocument, pass: ReviewPass) -> ReviewOutcome {
         let was_open = pass.all_open_before;
         let mut outcome = pass.outcome;

@@ -17,7 +17,6 @@ pub struct AgentQuestion {
     pub picks: AnswerSelectMode,
 }
 
-/// An offered answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredOption")]
 pub struct AnswerOption {

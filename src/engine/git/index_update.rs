@@ -33,7 +33,6 @@ enum IndexUpdateAttempt {
     Busy(String),
 }
 
-/// The user's index.
 #[derive(Debug, Clone, Copy)]
 pub struct UserIndex<'a> {
     pub(super) git: &'a GitProgram,

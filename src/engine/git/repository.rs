@@ -270,7 +270,6 @@ impl GitRepository {
         CleanTrees { git: &self.git }
     }
 
-    /// Returns git's configuration.
     pub fn config(&self) -> RepositoryConfig<'_> {
         RepositoryConfig { git: &self.git }
     }

@@ -10,7 +10,6 @@ pub struct ManualSection {
     pub entries: Vec<ManualEntry>,
 }
 
-/// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManualEntry {
     /// Its slash commands, with their arguments.

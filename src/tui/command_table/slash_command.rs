@@ -31,7 +31,6 @@ pub enum ArgumentValues {
     Words,
     Themes,
     Modes,
-    /// All agents.
     Agents,
     /// The agents that take tasks.
     TaskAgents,

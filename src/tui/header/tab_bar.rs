@@ -10,7 +10,6 @@ use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 use crate::tui::view_area::gutter;
 
-/// The laid-out bar.
 #[derive(Debug, Default)]
 pub struct TabBar {
     pub spans: Vec<Span<'static>>,

@@ -82,7 +82,6 @@ impl HighlightLanguage {
         }
     }
 
-    /// Highlights one line.
     pub fn highlight_line<'a>(&self, line: &'a str, base: Style) -> Vec<Span<'a>> {
         match self {
             Self::Unknown => vec![Span::styled(line, code_style(base))],

@@ -30,7 +30,6 @@ use crate::tui::view_moves::{ScrollMove, SelectionMove};
 /// The page height of the chat when its area is unknown.
 const FALLBACK_PAGE_LINES: isize = 10;
 
-/// The Chat tab.
 #[derive(Debug, Default)]
 pub struct ChatTab {
     pub transcript: ChatTranscript,

@@ -36,7 +36,6 @@ use crate::tui::text_wrap::wrap_trusted_text;
 use crate::tui::theme;
 use crate::tui::view_moves::SelectionMove;
 
-/// The Comments tab.
 #[derive(Debug, Default)]
 pub struct CommentsTab {
     pub page: ScrollView,

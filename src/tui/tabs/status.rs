@@ -26,7 +26,9 @@ use crate::tui::labels::{
     self, LocalClock, format_dollars, format_elapsed, format_tokens, format_until,
 };
 use crate::tui::scroll_view::ScrollView;
-use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans, wrap_trusted_text};
+use crate::tui::text_wrap::{
+    text_width, to_one_line, truncate_to_columns, wrap_spans, wrap_trusted_text,
+};
 use crate::tui::theme;
 
 /// A running turn that gives no output.
@@ -132,6 +134,7 @@ fn lay_out(
     };
     let mut reviews = reviews.lay_out(half);
     reviews.extend(lay_out_rows(&review_rows(state), half));
+    reviews.extend(finding_lines(state, half, page.has_pairs()));
     page.push_pair([
         StatusSection::new("Run", lay_out_rows(&run_rows(state, about, now), half)),
         StatusSection::new("Review", reviews),
@@ -142,10 +145,13 @@ fn lay_out(
         "Discussions",
         lay_out_rows(&discussions, text_columns),
     ));
-    page.push(StatusSection::new(
-        "Timeline",
-        timeline_bars::timeline_lines(state, end, clock, columns),
-    ));
+    page.push(StatusSection {
+        remark: timeline_bars::axis_remark(state, end, clock),
+        ..StatusSection::new(
+            "Timeline",
+            timeline_bars::timeline_lines(state, end, columns),
+        )
+    });
     let steps = status_tables::step_table(state, end);
     page.push(table("Steps", steps, &["Took", "Commit", "Fixes"]));
     page.push_pair([Role::Planner, Role::Reviewer].map(|role| {
@@ -183,11 +189,8 @@ fn task_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'st
     lines
 }
 
-/// Describes the round, and what is left of the reviews: disputed, residual and rebutted findings, and files that were
-/// not opened.
+/// Describes the round, and the files that the reviewer did not open.
 fn review_rows(state: &RunState) -> Vec<StatusRow> {
-    let rebutted = state.findings.all().iter();
-    let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
     let mut rows = Vec::new();
     if state.iteration > 0 {
         let end = state.describe_review_end();
@@ -195,6 +198,18 @@ fn review_rows(state: &RunState) -> Vec<StatusRow> {
         let text = format!("{} of {}{end}", state.iteration, state.iteration_limit());
         rows.push(plain_row("Reviews", &text));
     }
+    if let Some(unopened) = state.last_review().and_then(ReviewSpan::describe_unopened) {
+        rows.push(StatusRow::new("Reviewer", &unopened, theme::WARNING));
+    }
+    rows
+}
+
+/// Renders what is left of the reviews: disputed, residual and rebutted findings. A card has one row for each, and the
+/// Comments tab has them whole.
+fn finding_lines(state: &RunState, columns: usize, is_card: bool) -> Vec<Line<'static>> {
+    let rebutted = state.findings.all().iter();
+    let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
+    let mut lines = Vec::new();
     for (label, findings) in [
         ("Disputed", state.findings.disputed().collect::<Vec<_>>()),
         ("Residual", state.findings.residual().collect()),
@@ -202,13 +217,14 @@ fn review_rows(state: &RunState) -> Vec<StatusRow> {
     ] {
         let labels = std::iter::once(label).chain(std::iter::repeat(""));
         for (label, finding) in labels.zip(findings) {
-            rows.push(plain_row(label, &to_one_line(&finding.describe_in_line())));
+            let mut text = to_one_line(&finding.describe_in_line());
+            if is_card {
+                text = truncate_to_columns(&text, columns.saturating_sub(TEXT_INDENT));
+            }
+            lines.extend(plain_row(label, &text).lay_out(columns));
         }
     }
-    if let Some(unopened) = state.last_review().and_then(ReviewSpan::describe_unopened) {
-        rows.push(StatusRow::new("Reviewer", &unopened, theme::WARNING));
-    }
-    rows
+    lines
 }
 
 fn run_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<StatusRow> {
@@ -220,26 +236,14 @@ fn run_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
         plain_row("Turns", &turns),
         plain_row("Access", &access),
     ];
-    if let Some(running) = &state.running {
-        let process = match &running.process {
-            Some(process) => format!("process {}", process.pid),
-            None => "no process yet".to_owned(),
-        };
-        let text = format!(
-            "{} {} for {}, {process}",
-            labels::role_title(running.order.purpose.role()),
-            running.order.purpose.describe_progress(),
-            format_elapsed(running.started_at, now)
-        );
-        rows.push(plain_row("Turn", &text));
-        let silent = about.silent.into_iter();
-        rows.extend(silent.flat_map(|silent| silence_rows(silent, clock, now, about.interrupt)));
+    // What the turn does, and for how long, is in the last row of the screen.
+    if let Some(silent) = about.silent.filter(|_| state.running.is_some()) {
+        rows.extend(silence_rows(silent, clock, now, about.interrupt));
     }
     if let Some(text) = labels::describe_usage_limit(state, now, clock) {
         rows.push(StatusRow::new("Waits", &text, theme::WARNING));
     }
-    if let (Some(proofs), Some(head)) = (state.describe_proofs(), &state.receipt_head) {
-        let head: String = head.as_str().chars().take(12).collect();
+    if let Some(proofs) = state.describe_proofs() {
         let style = match state.describe_unproven_steps() {
             Some(_) => theme::WARNING,
             None => theme::PLAIN,
@@ -248,7 +252,6 @@ fn run_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
         if let Some(unproven) = state.describe_unproven_steps() {
             rows.push(StatusRow::new("Unproven", &unproven, theme::WARNING));
         }
-        rows.push(plain_row("Receipts", &format!("head {head}")));
     }
     if state.failures > 0 {
         let text = format!("{} in a row", state.failures);
@@ -259,6 +262,10 @@ fn run_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
     }
     let since = clock.time_with_minutes(state.created);
     rows.push(plain_row("Started", &since));
+    if let Some(head) = &state.receipt_head {
+        let head: String = head.as_str().chars().take(12).collect();
+        rows.push(plain_row("Receipts", &format!("head {head}")));
+    }
     rows.push(plain_row("Run", state.run.as_str()));
     rows
 }
@@ -290,7 +297,13 @@ fn session_rows(
         Some(version) => version_label(&session.adapter, version),
         None => format!("{}, version not known yet", session.adapter),
     };
-    let mut rows = vec![plain_row("CLI", &session.with_model(&cli))];
+    let mut cli = session.with_model(&cli);
+    let running = state.running.as_ref();
+    let running = running.filter(|turn| turn.order.purpose.role() == role);
+    if let Some(process) = running.and_then(|turn| turn.process.as_ref()) {
+        cli.push_str(&format!(" · process {}", process.pid));
+    }
+    let mut rows = vec![plain_row("CLI", &cli)];
     let all = state.course.role_usage(role);
     let used = if all.input_tokens > 0 {
         &all
@@ -301,9 +314,6 @@ fn session_rows(
     rows.extend(context_row(&session.usage));
     rows.extend(account_usage_rows(&session.plan, about.clock, now));
     rows.extend(todo_rows(session));
-    let id = session.external_id.as_deref().unwrap_or("not started yet");
-    rows.push(plain_row("Session", id));
-    rows.push(plain_row("Messages", &session.n_messages.to_string()));
     if let Some(from) = &session.moved_from {
         let text = format!("from {from}, continued here with a recovery prompt");
         rows.push(StatusRow::new("Moved", &text, theme::BAD));
@@ -311,13 +321,16 @@ fn session_rows(
         let text = "The CLI lost the session once. It continued with a recovery prompt";
         rows.push(StatusRow::new("Degraded", text, theme::BAD));
     }
-    // The text about the sandbox is long and does not change, so it comes last.
+    // What does not change comes last.
     let sandboxes = about.sandboxes.iter();
     for sandbox in sandboxes.filter(|sandbox| sandbox.adapter == session.adapter) {
         rows.push(plain_row("Sandbox", &sandbox.by_kernel));
         let text = format!("checked by protocol only: {}", sandbox.by_protocol);
         rows.push(StatusRow::new("", &text, theme::QUIET));
     }
+    let id = session.external_id.as_deref().unwrap_or("not started yet");
+    rows.push(plain_row("Session", id));
+    rows.push(plain_row("Messages", &session.n_messages.to_string()));
     rows
 }
 
@@ -343,14 +356,14 @@ fn usage_row(usage: &SessionUsage) -> Option<StatusRow> {
     }
     let cost = usage.cost_micro_usd.filter(|micro| *micro > 0);
     let cost = cost.map_or(String::new(), |micro| {
-        format!(", {}", format_dollars(micro))
+        format!(" · {}", format_dollars(micro))
     });
     let text = format!(
-        "{} tokens in, {} out{cost}",
+        "{} in · {} out{cost}",
         format_tokens(usage.input_tokens),
         format_tokens(usage.output_tokens)
     );
-    Some(plain_row("Used", &text))
+    Some(plain_row("Tokens", &text))
 }
 
 /// Renders how full the model's context is, if the CLI reports it.

@@ -10,7 +10,6 @@ use crate::store;
 use super::super::TuiStart;
 use super::super::run_viewer::{ReadOnlyTarget, find_read_only_target};
 
-/// An inspected directory.
 pub struct OpenedDirectory {
     /// The appearance of the screen.
     pub looks: UiConfig,

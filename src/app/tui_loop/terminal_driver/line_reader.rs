@@ -41,7 +41,6 @@ struct SharedLines {
     n_asked: AtomicU64,
 }
 
-/// The user's lines.
 #[derive(Default)]
 pub struct LineReader {
     shared: Arc<SharedLines>,

@@ -40,7 +40,6 @@ impl SpinnerClock {
         self.is_running
     }
 
-    /// Stops the ticks.
     pub fn stop(&mut self) {
         if std::mem::take(&mut self.is_running)
             && let Some(timer) = &self.timer

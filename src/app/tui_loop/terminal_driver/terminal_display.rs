@@ -25,7 +25,6 @@ enum DisplayOutput {
     Lines(Box<LinePrinter>),
 }
 
-/// What was drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrawnFrame {
     Window,

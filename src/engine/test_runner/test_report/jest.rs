@@ -31,7 +31,6 @@ struct JestFile {
     assertion_results: Vec<JestTest>,
 }
 
-/// A test.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct JestTest {

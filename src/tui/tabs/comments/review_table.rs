@@ -90,7 +90,7 @@ fn folded_row(n: usize, last: &ReviewSpan, table: ReviewTableMode) -> CommentsEn
         _ => format!("{fold} {}, latest: ", pluralize(n, "review")),
     };
     let mut parts = vec![(all, theme::PLAIN), (sign, style)];
-    parts.extend(finding_counts(last));
+    parts.push(finding_counts(last));
     CommentsEntry {
         parts,
         indent: 2,
@@ -100,21 +100,19 @@ fn folded_row(n: usize, last: &ReviewSpan, table: ReviewTableMode) -> CommentsEn
     }
 }
 
-/// Renders how many findings were open, and quietly how many were raised and resolved.
-fn finding_counts(review: &ReviewSpan) -> [(String, Style); 2] {
-    let doubt = if review.consistent {
-        ""
-    } else {
-        ", marker and text disagree"
+/// Renders how many findings the review raised and resolved; how many are open is said beside the filters.
+fn finding_counts(review: &ReviewSpan) -> (String, Style) {
+    let counts = [(review.n_new, "new"), (review.n_settled, "resolved")];
+    let counts = counts.into_iter().filter(|(n, _)| *n > 0);
+    let counts: Vec<String> = counts.map(|(n, what)| format!("{n} {what}")).collect();
+    let mut text = match counts.as_slice() {
+        [] => String::new(),
+        counts => format!(" · {}", counts.join(", ")),
     };
-    let rest = format!(
-        ", {} new, {} resolved{doubt}",
-        review.n_new, review.n_settled
-    );
-    [
-        (format!(" · {} open", review.n_open), theme::PLAIN),
-        (rest, theme::QUIET),
-    ]
+    if !review.consistent {
+        text.push_str(" · marker and text disagree");
+    }
+    (text, theme::QUIET)
 }
 
 fn review_row(review: &ReviewSpan, clock: LocalClock) -> CommentsEntry {
@@ -123,7 +121,7 @@ fn review_row(review: &ReviewSpan, clock: LocalClock) -> CommentsEntry {
         (format!("Review {} · ", review.review), theme::PLAIN),
         (sign, style),
     ];
-    parts.extend(finding_counts(review));
+    parts.push(finding_counts(review));
     let time = format!(" · {}", clock.time_with_minutes(review.at));
     parts.push((time, theme::QUIET));
     if let Some(unopened) = review.describe_unopened() {

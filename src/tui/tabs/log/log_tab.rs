@@ -13,7 +13,6 @@ use crate::tui::view_moves::{ScrollMove, SelectionMove};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
-/// The Log tab.
 #[derive(Debug)]
 pub struct LogTab {
     pub page: ScrollView,

@@ -22,7 +22,6 @@ use crate::tui::view_moves::{ScrollMove, SelectionMove};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
-/// The Plan tab.
 #[derive(Debug, Default)]
 pub struct PlanTab {
     pub page: ScrollView,

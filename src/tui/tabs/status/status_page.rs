@@ -22,6 +22,8 @@ pub(super) struct StatusSection {
     /// The style of the heading, and of a bar at its left if the section is an agent's.
     pub(super) style: Style,
     pub(super) is_agent: bool,
+    /// A quiet text beside the heading.
+    pub(super) remark: String,
     pub(super) body: Vec<Line<'static>>,
 }
 
@@ -31,12 +33,17 @@ impl StatusSection {
             title,
             style: theme::STRONG,
             is_agent: false,
+            remark: String::new(),
             body,
         }
     }
 
     fn heading(&self) -> Line<'static> {
-        Line::styled(self.title, self.style)
+        let mut heading = Line::from(Span::styled(self.title, self.style));
+        if !self.remark.is_empty() {
+            heading.push_span(Span::styled(format!("  {}", self.remark), theme::QUIET));
+        }
+        heading
     }
 
     /// Lays the section out on a ground of its own.

@@ -79,13 +79,8 @@ struct TimelineRow {
     sum: String,
 }
 
-/// Renders the bars and their legend; empty if no turn and no wait was recorded.
-pub fn timeline_lines(
-    state: &RunState,
-    now: UnixMillis,
-    clock: LocalClock,
-    columns: usize,
-) -> Vec<Line<'static>> {
+/// Renders the bars; empty if no turn and no wait was recorded.
+pub fn timeline_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'static>> {
     let course = &state.course;
     if course.turns().is_empty() && course.waits().is_empty() {
         return Vec::new();
@@ -93,21 +88,31 @@ pub fn timeline_lines(
     let axis = TimelineAxis::new(course, state.created, now);
     let has_sums = columns >= NAME_COLUMNS + MIN_BAR_COLUMNS + SUM_COLUMNS;
     let bar = columns.saturating_sub(NAME_COLUMNS + 1 + if has_sums { SUM_COLUMNS } else { 0 });
-    let mut lines = Vec::new();
-    for row in timeline_rows(state, &axis, now) {
-        lines.push(row.lay_out(&axis, bar, has_sums));
-    }
-    lines.push(scale_line(&axis, now, clock, bar));
-    let legend = "█ working  ▒ waiting for you  × failed  ┊ not running";
-    lines.extend(crate::tui::text_wrap::wrap_spans(
-        &[
-            Span::raw(" ".repeat(NAME_COLUMNS)),
-            Span::styled(legend, theme::QUIET),
-        ],
-        columns,
-        NAME_COLUMNS,
-    ));
-    lines
+    let rows = timeline_rows(state, &axis, now).into_iter();
+    rows.map(|row| row.lay_out(&axis, bar, has_sums)).collect()
+}
+
+/// Describes the axis for its heading: from when to when, and what the signs mean that are on it.
+pub fn axis_remark(state: &RunState, now: UnixMillis, clock: LocalClock) -> String {
+    let course = &state.course;
+    let from = clock.time_with_minutes(state.created);
+    let to = clock.time_with_minutes(now);
+    let span = if from == to {
+        let axis = TimelineAxis::new(course, state.created, now);
+        format!("{from} · {}", format_duration(axis.length))
+    } else {
+        format!("{from} to {to}")
+    };
+    let roles = [Role::Planner, Role::Reviewer];
+    let has_failed = |role| course.failure_times(role).next().is_some();
+    let signs = [
+        (true, "█ working"),
+        (course.wait_count() > 0, "▒ waiting for you"),
+        (roles.into_iter().any(has_failed), "× failed"),
+        (!course.pauses().is_empty(), "┊ not running"),
+    ];
+    let signs = signs.into_iter().filter(|(is_there, _)| *is_there);
+    signs.fold(span, |text, (_, sign)| format!("{text}  {sign}"))
 }
 
 fn timeline_rows(state: &RunState, axis: &TimelineAxis, now: UnixMillis) -> Vec<TimelineRow> {
@@ -202,21 +207,4 @@ fn mark_column(cells: &mut [char], at: i64, length: i64, sign: char) {
     if let Some(cell) = usize::try_from(column).ok().and_then(|n| cells.get_mut(n)) {
         *cell = sign;
     }
-}
-
-/// Renders the time of day at both ends of the axis; within a minute, how long it is.
-fn scale_line(
-    axis: &TimelineAxis,
-    now: UnixMillis,
-    clock: LocalClock,
-    bar: usize,
-) -> Line<'static> {
-    let from = clock.time_with_minutes(axis.from);
-    let mut to = clock.time_with_minutes(now);
-    if from == to {
-        to = format_duration(axis.length);
-    }
-    let gap = bar.saturating_sub(text_width(&from) + text_width(&to));
-    let text = format!("{}{from}{}{to}", " ".repeat(NAME_COLUMNS), " ".repeat(gap));
-    Line::styled(truncate_to_columns(&text, NAME_COLUMNS + bar), theme::QUIET)
 }
