@@ -66,35 +66,39 @@ struct AnchorTable {
 }
 
 /// Four bytes, with letter case ignored, and their position in a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FourByteHint {
     four: u32,
     word: u16,
     offset: u16,
 }
 
-impl FourByteHint {
-    /// Returns the sort order: by bucket, with equal hints next to each other.
-    fn sort_key(&self) -> (u32, u16, u16) {
-        (hash_four(self.four), self.word, self.offset)
+/// Sorts hints by bucket, with those of one bucket in the order in which they came; returns also where each bucket begins,
+/// and where the last one ends. The table is made at each start, and a general sort takes five times as long.
+fn sort_into_buckets(hints: &[FourByteHint]) -> (Vec<u32>, Vec<FourByteHint>) {
+    let bucket = |hint: &FourByteHint| bucket_index(hint.four) as usize;
+    let mut borders = vec![0_u32; (1 << BUCKET_BITS) + 1];
+    for hint in hints {
+        if let Some(n_in_bucket) = borders.get_mut(bucket(hint) + 1) {
+            *n_in_bucket += 1;
+        }
     }
-}
-
-/// Returns where each bucket begins, and where the last one ends.
-fn bucket_starts(fours: &[FourByteHint]) -> Vec<u32> {
-    let mut begins = vec![0; 1 << BUCKET_BITS];
     let mut n_before = 0;
-    for (at, begin) in (0u32..).zip(&mut begins) {
-        *begin = n_before;
-        let n_here = fours
-            .iter()
-            .skip(n_before as usize)
-            .take_while(|four| bucket_index(four.four) == at)
-            .count();
-        n_before += u32::try_from(n_here).unwrap_or(u32::MAX);
+    for border in &mut borders {
+        n_before += *border;
+        *border = n_before;
     }
-    begins.push(n_before);
-    begins
+    let mut free = borders.clone();
+    let mut sorted = hints.to_vec();
+    for hint in hints {
+        if let Some(at) = free.get_mut(bucket(hint))
+            && let Some(place) = sorted.get_mut(*at as usize)
+        {
+            *place = *hint;
+            *at += 1;
+        }
+    }
+    (borders, sorted)
 }
 
 const TABLE_BITS: u32 = 18;
@@ -139,17 +143,16 @@ impl AnchorTable {
             insert_word(name.as_bytes(), words.len(), &can_end_name, &mut fours);
             words.push((name, AnchorKind::SecretName));
         }
-        fours.sort_unstable_by_key(FourByteHint::sort_key);
-        fours.dedup();
         let mut bits = Box::new([0; N_BITS / 64]);
         for four in &fours {
             let place = bit_index(four.four);
             bits[place / 64] |= 1 << (place % 64);
         }
+        let (buckets, fours) = sort_into_buckets(&fours);
         Self {
             words,
             bits,
-            buckets: bucket_starts(&fours),
+            buckets,
             fours,
         }
     }
@@ -278,11 +281,16 @@ fn insert_word(
         }
         return;
     }
+    // The windows of a longer word are compared; a word of four bytes has one.
     let seldom = |(_, four): &(usize, &[u8])| {
         let commonness = four.iter().map(|byte| byte_frequency(*byte));
         commonness.sum::<u32>()
     };
-    if let Some((offset, four)) = word.windows(4).enumerate().min_by_key(seldom) {
+    let rarest = match word {
+        [_, _, _, _] => Some((0, word)),
+        _ => word.windows(4).enumerate().min_by_key(seldom),
+    };
+    if let Some((offset, four)) = rarest {
         let four = fold_four(four);
         // There are some hundred short words.
         fours.push(FourByteHint {
@@ -380,6 +388,27 @@ mod tests {
             assert!(!is_hinted(plain));
         }
         assert!(is_hinted("a Token") && is_hinted("GLPAT-x") && is_hinted("x://y"));
+    }
+
+    #[test]
+    fn each_hint_is_in_its_bucket_once() {
+        let table = &*ANCHOR_TABLE;
+        assert_eq!(table.buckets.len(), (1 << BUCKET_BITS) + 1);
+        assert_eq!(
+            table.buckets.last().copied(),
+            u32::try_from(table.fours.len()).ok()
+        );
+        for (bucket, borders) in (0_u32..).zip(table.buckets.windows(2)) {
+            let hints = &table.fours[borders[0] as usize..borders[1] as usize];
+            for (n, hint) in hints.iter().enumerate() {
+                assert_eq!(bucket_index(hint.four), bucket);
+                assert!(
+                    !hints[..n].contains(hint),
+                    "{}",
+                    table.words[usize::from(hint.word)].0
+                );
+            }
+        }
     }
 
     proptest! {
