@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
 use super::Screen;
 use super::labels;
 use super::labels::describe_program_operation;
 use super::read_only::OwnerActivity;
-use super::text_wrap::to_one_line;
+use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
@@ -18,14 +21,15 @@ use crate::text::pluralize;
 /// The text for a run that waits for the user.
 pub const WAITS: &str = "Waiting for you";
 /// The style of that text while only a turn waits to be sent, which is no reason for alarm.
-pub const WAITS_FOR_ROUTINE: ratatui::style::Style = theme::KEY;
+pub const WAITS_FOR_ROUTINE: Style = theme::ACCENT;
 
 /// How an agent's activity is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentLabelForm {
-    WithAdapter,
+    /// With all that is known of a usage limit.
+    Full,
     Alone,
-    /// Without the adapter and the double blank, and a silence without its reason, which Status shows.
+    /// Without the double blank, and a silence without its reason, which Status shows.
     Briefly,
     /// Also without the activity, so that the elapsed time fits.
     WithTime,
@@ -33,16 +37,11 @@ pub enum AgentLabelForm {
 
 impl AgentLabelForm {
     /// The forms, the longest first.
-    pub const ALL: [Self; 4] = [
-        Self::WithAdapter,
-        Self::Alone,
-        Self::Briefly,
-        Self::WithTime,
-    ];
+    pub const ALL: [Self; 4] = [Self::Full, Self::Alone, Self::Briefly, Self::WithTime];
 }
 
 /// Describes what the program waits for before there is a run.
-pub fn describe_start(screen: &Screen) -> (String, ratatui::style::Style) {
+pub fn describe_start(screen: &Screen) -> (String, Style) {
     let (text, style) = match screen.dialogs.unfinished_run {
         _ if screen.run_facts.is_needed_by_covered_screen => {
             ("● Your run is waiting for you", theme::NEEDS_YOU)
@@ -63,13 +62,16 @@ pub const SPINNER: [&str; 8] = ["⠋ ", "⠙ ", "⠸ ", "⢰ ", "⣠ ", "⣄ ", 
 /// How long each is shown: as short as five seconds of it cost less than 25 ms of CPU time (tests/perf).
 pub const SPINNER_STEP: Duration = Duration::from_millis(200);
 
+/// The mark of what waits for the user.
+pub const WAITING_MARK: &str = "● ";
+
 /// Returns the mark before the text of [`describe_activity`]: for work and for what waits; empty for the rest.
 pub fn activity_mark(screen: &Screen, state: &RunState, now: UnixMillis) -> &'static str {
     let is_waiting = !state.approvals.is_empty()
         || state.current_question().is_some()
         || state.phase == Phase::RefineGoal && state.running.is_none() && state.busy.is_none();
     match () {
-        () if screen.run_facts.is_needed_by_covered_screen || is_waiting => "● ",
+        () if screen.run_facts.is_needed_by_covered_screen || is_waiting => WAITING_MARK,
         () if state.running.is_some() || state.busy.is_some() => {
             let step = i64::try_from(SPINNER_STEP.as_millis()).map_or(0, |step| now.0 / step);
             match usize::try_from(step) {
@@ -81,13 +83,82 @@ pub fn activity_mark(screen: &Screen, state: &RunState, now: UnixMillis) -> &'st
     }
 }
 
+/// What happens now, as the footer says it.
+#[derive(Debug, Clone, Default)]
+pub struct PresentText {
+    mark: &'static str,
+    text: String,
+    pub style: Style,
+}
+
+/// How much room there is for it.
+#[derive(Debug, Clone, Copy)]
+pub struct PresentRoom {
+    pub columns: usize,
+    /// How many columns of these are for the hint that is always there.
+    pub hint_columns: usize,
+}
+
+impl PresentText {
+    pub fn width(&self) -> usize {
+        text_width(self.mark) + text_width(&self.text)
+    }
+
+    /// Renders it; while something works, the colour is in the mark alone and the time is quiet.
+    pub fn into_line(self) -> Line<'static> {
+        let mark = Span::styled(self.mark, self.style);
+        if self.mark.is_empty() || self.mark == WAITING_MARK {
+            return Line::from(vec![mark, Span::styled(self.text, self.style)]);
+        }
+        let (doing, time) = match self.text.rfind("  ") {
+            Some(at) => self.text.split_at(at),
+            None => (self.text.as_str(), ""),
+        };
+        Line::from(vec![
+            mark,
+            Span::raw(doing.to_owned()),
+            Span::styled(time.to_owned(), theme::QUIET),
+        ])
+    }
+}
+
+/// Returns what happens now, in the longest form that leaves room for help's hint.
+pub fn present_text(
+    screen: &Screen,
+    state: Option<&RunState>,
+    now: UnixMillis,
+    room: PresentRoom,
+) -> PresentText {
+    let columns = room.columns;
+    let Some(state) = state else {
+        let (text, style) = describe_start(screen);
+        return PresentText {
+            mark: "",
+            text: truncate_to_columns(&text, columns),
+            style,
+        };
+    };
+    let forms = AgentLabelForm::ALL.map(|form| {
+        let (text, style) = describe_activity(screen, state, now, form);
+        let mark = activity_mark(screen, state, now);
+        PresentText { mark, text, style }
+    });
+    let found = forms
+        .iter()
+        .find(|form| form.width() + room.hint_columns + 3 <= columns);
+    let mut present = found.unwrap_or(&forms[forms.len() - 1]).clone();
+    let room = columns.saturating_sub(text_width(present.mark));
+    present.text = truncate_to_columns(&present.text, room);
+    present
+}
+
 /// Describes who is active or needed: the user, an agent or the program.
 pub fn describe_activity(
     screen: &Screen,
     state: &RunState,
     now: UnixMillis,
     named: AgentLabelForm,
-) -> (String, ratatui::style::Style) {
+) -> (String, Style) {
     if screen.run_facts.is_quitting {
         return ("Quitting".to_owned(), theme::STRONG);
     }
@@ -96,7 +167,7 @@ pub fn describe_activity(
     }
     let clock = screen.local_clock();
     let limit = match named {
-        AgentLabelForm::WithAdapter => labels::describe_usage_limit(state, now, clock),
+        AgentLabelForm::Full => labels::describe_usage_limit(state, now, clock),
         AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
             labels::describe_usage_wait(state, clock)
         }
@@ -119,7 +190,7 @@ pub fn describe_activity(
     }
     if let Some(running) = &state.running {
         let role = running.order.purpose.role();
-        let text = describe_turn(screen, state, running, now, named);
+        let text = describe_turn(screen, running, now, named);
         return (text, theme::role_style(role));
     }
     match &state.busy {
@@ -147,21 +218,11 @@ pub fn describe_activity(
 /// Describes what the agent of the running turn is doing, and since when.
 fn describe_turn(
     screen: &Screen,
-    state: &RunState,
     running: &RunningTurn,
     now: UnixMillis,
     named: AgentLabelForm,
 ) -> String {
-    let role = running.order.purpose.role();
-    let adapter = state.session(role).map_or("", |session| &session.adapter);
-    let who = match named {
-        AgentLabelForm::WithAdapter => {
-            format!("{} ({})", labels::role_title(role), to_one_line(adapter))
-        }
-        AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
-            labels::role_title(role).to_owned()
-        }
-    };
+    let who = labels::role_title(running.order.purpose.role());
     let took = labels::format_elapsed(running.started_at, now);
     match (&screen.tabs.status.silent_turn, running.result) {
         (Some(silent), ResultValidity::Yes)
@@ -256,6 +317,6 @@ fn describe_busy_program(
         AgentLabelForm::WithTime => format!("{what}  {took}"),
         AgentLabelForm::Briefly if step == 0 => format!("Before step 1: {run} {took}"),
         AgentLabelForm::Briefly => format!("Step {step}: {run} {took}"),
-        AgentLabelForm::WithAdapter | AgentLabelForm::Alone => format!("{what}: {run}  {took}"),
+        AgentLabelForm::Full | AgentLabelForm::Alone => format!("{what}: {run}  {took}"),
     }
 }

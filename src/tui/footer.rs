@@ -4,12 +4,11 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::Screen;
-use super::activity_text::{self, AgentLabelForm, describe_activity};
+use super::activity_text::{self, PresentRoom, PresentText};
 use super::clickable_keys;
 use super::command::ScreenCommand;
 use super::command_table::{changes_run, is_command_available, is_safe_in_overlay};
@@ -99,22 +98,29 @@ pub fn draw(
         };
     }
     let hints = footer_hints(screen, state, sheet);
-    let (present, style) = present_text(screen, state, now, usize::from(row.width), &hints);
+    // Until the user decides whether to resume the run, nothing happens in it.
+    let active = state.filter(|_| screen.dialogs.unfinished_run.is_none());
+    let room = PresentRoom {
+        columns: usize::from(row.width),
+        hint_columns: hints.last().map_or(0, FooterHint::width),
+    };
+    let present = activity_text::present_text(screen, active, now, room);
     // In a view all hints come first.
     let is_view = view_context(screen).is_some() || screen.overlays.palette.is_some();
     let has_room =
-        || text_width(&present) + MIN_HINT_GAP + hints_width(&hints) <= usize::from(row.width);
-    let (present, style) = if is_view && !has_room() {
-        (String::new(), theme::PLAIN)
+        || present.width() + MIN_HINT_GAP + hints_width(&hints) <= usize::from(row.width);
+    let present = if is_view && !has_room() {
+        PresentText::default()
     } else {
-        (present, style)
+        present
     };
-    let n_present = text_width(&present);
+    let n_present = present.width();
     let present_columns = u16::try_from(n_present).unwrap_or(u16::MAX);
-    frame.render_widget(Line::styled(present, style), row);
+    let needs_user = [theme::NEEDS_YOU, activity_text::WAITS_FOR_ROUTINE].contains(&present.style);
+    frame.render_widget(present.into_line(), row);
     let gap = if n_present == 0 { 0 } else { MIN_HINT_GAP };
     let room = usize::from(row.width).saturating_sub(n_present + gap);
-    let need = if [theme::NEEDS_YOU, activity_text::WAITS_FOR_ROUTINE].contains(&style) {
+    let need = if needs_user {
         Rect {
             width: present_columns.min(row.width),
             ..row
@@ -176,32 +182,6 @@ fn footer_hints(
             hints
         }
     }
-}
-
-/// Returns what happens now, in the longest form that leaves room for help's hint.
-fn present_text(
-    screen: &Screen,
-    state: Option<&RunState>,
-    now: UnixMillis,
-    columns: usize,
-    hints: &[FooterHint],
-) -> (String, Style) {
-    let state = state.filter(|_| screen.dialogs.unfinished_run.is_none());
-    let Some(state) = state else {
-        let (text, style) = activity_text::describe_start(screen);
-        return (truncate_to_columns(&text, columns), style);
-    };
-    let least = hints.last().map_or(0, FooterHint::width);
-    let forms = AgentLabelForm::ALL.map(|form| {
-        let (text, style) = describe_activity(screen, state, now, form);
-        let mark = activity_text::activity_mark(screen, state, now);
-        (format!("{mark}{text}"), style)
-    });
-    let found = forms
-        .iter()
-        .find(|(text, _)| text_width(text) + least + 3 <= columns);
-    let (text, style) = found.unwrap_or(&forms[forms.len() - 1]);
-    (truncate_to_columns(text, columns), *style)
 }
 
 fn hints_width(hints: &[FooterHint]) -> usize {

@@ -112,7 +112,7 @@ fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line
     let gap = columns.saturating_sub(text_width(&title) + n_badge + text_width(&place) + 2);
     Line::from(vec![
         Span::raw(" ".repeat(margin)),
-        Span::styled("◆ ", theme::KEY),
+        Span::styled("◆ ", theme::ACCENT),
         Span::styled(title, theme::STRONG),
         Span::raw(" ".repeat(gap)),
         badge,

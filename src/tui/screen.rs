@@ -169,6 +169,12 @@ impl Screen {
                 self.introduce_demo();
             }
             Event::GoalGiven { .. } => self.toast.text = None,
+            // Esc leads to the dialog now, whatever the note says.
+            Event::ApprovalRequested(_) | Event::QuestionAsked { .. }
+                if self.toast.text.as_deref() == Some(&self.escape_note()) =>
+            {
+                self.toast.text = None;
+            }
             Event::PhaseChanged { to, .. } => {
                 self.run_facts.ended_at = to.is_final().then_some(at);
             }

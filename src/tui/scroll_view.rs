@@ -101,7 +101,7 @@ pub fn add_gutter(lines: Vec<Line<'static>>, is_picked: bool) -> Vec<Line<'stati
         for span in &mut line.spans {
             span.style = style.patch(span.style);
         }
-        line.spans.insert(0, Span::styled(sign, theme::KEY));
+        line.spans.insert(0, Span::styled(sign, theme::ACCENT));
         if is_picked {
             line.style = Surface::Raised.style();
         }

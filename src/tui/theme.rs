@@ -32,7 +32,7 @@ pub const RUNNING: Style = Style::new()
 /// For a selected entry.
 pub const PICKED: Style = Surface::Picked.style().add_modifier(Modifier::BOLD);
 /// For the chosen row of a list: filled, as the chosen button of a panel.
-pub const CHOSEN: Style = KEY.add_modifier(Modifier::REVERSED);
+pub const CHOSEN: Style = ACCENT.add_modifier(Modifier::REVERSED);
 /// For the current search match.
 pub const CURRENT_MATCH: Style =
     Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
@@ -54,10 +54,14 @@ pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 pub const CODE: Style = Style::new().fg(Color::Cyan);
 /// For keywords of code.
 pub const KEYWORD: Style = Style::new().fg(Color::Magenta);
+/// For thoughts, and for reasons that an agent gives.
+pub const ASIDE: Style = QUIET.add_modifier(Modifier::ITALIC);
 /// For comments in code.
-pub const COMMENT: Style = QUIET.add_modifier(Modifier::ITALIC);
-/// For a key in a hint.
-pub const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
+pub const COMMENT: Style = ASIDE;
+/// For what is chosen, and for what gives the screen its colour.
+pub const ACCENT: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
+/// For a key in a hint; the colours are for what is chosen.
+pub const KEY: Style = STRONG;
 /// For thin lines and bars that only divide.
 pub const EDGE: Style = Style::new().fg(Surface::Edge.color());
 /// For ordinary text.

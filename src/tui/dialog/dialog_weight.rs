@@ -33,7 +33,7 @@ impl DialogWeight {
     /// Returns the style of signs and of the title where there is no bar.
     pub fn accent_style(self) -> Style {
         match self {
-            Self::Routine | Self::Question => theme::KEY,
+            Self::Routine | Self::Question => theme::ACCENT,
             Self::Permission => theme::NEEDS_YOU,
             Self::Destructive => theme::BAD.add_modifier(Modifier::BOLD),
         }
@@ -53,7 +53,7 @@ impl DialogWeight {
             ChoiceAction::Act(_) | ChoiceAction::ActAndClose(_) | ChoiceAction::PutAside(_)
         );
         let accent = match self {
-            Self::Destructive if is_harmless => theme::KEY,
+            Self::Destructive if is_harmless => theme::ACCENT,
             _ => self.accent_style(),
         };
         accent.add_modifier(Modifier::REVERSED)

@@ -108,7 +108,7 @@ fn speaking_lines(
     let head = format!("◐ answering {}", format_elapsed(since, now));
     let mut lines = vec![Line::styled(
         truncate_to_columns(&head, columns),
-        theme::KEY,
+        theme::ACCENT,
     )];
     let room = rows.saturating_sub(1);
     let end = text_tail(text, columns.saturating_mul(room + 1).saturating_mul(4));

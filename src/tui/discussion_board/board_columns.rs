@@ -84,7 +84,7 @@ pub fn draw_heading(
         };
         let about = truncate_to_columns(&about, room.saturating_sub(text_width(&name)));
         let style = if *n == chosen {
-            theme::KEY
+            theme::ACCENT
         } else {
             theme::STRONG
         };

@@ -185,7 +185,7 @@ fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style
     }
     match parts.as_slice() {
         [] => ("◐ asking the next participants".to_owned(), theme::QUIET),
-        parts => (format!("◐ {}", parts.join(" · ")), theme::KEY),
+        parts => (format!("◐ {}", parts.join(" · ")), theme::ACCENT),
     }
 }
 

@@ -289,7 +289,7 @@ impl RoundGrid<'_> {
             })
             .collect();
         if let (Some(order), true) = (&discussion.checking, round + 1 == discussion.rounds.len()) {
-            let line = check_line(&order.command, "  ◐ running", theme::KEY, "", columns);
+            let line = check_line(&order.command, "  ◐ running", theme::ACCENT, "", columns);
             lines.push((line, None));
         }
         if form == BoardCellDetail::Brief && lines.len() > MAX_BRIEF_CHECKS {
@@ -363,7 +363,11 @@ impl RoundGrid<'_> {
         let name = truncate_to_columns(&name, columns.saturating_sub(5 + text_width(hidden)));
         let line = format!("── {name} ");
         let rest = columns.saturating_sub(text_width(&line) + text_width(hidden));
-        let style = if is_chosen { theme::KEY } else { theme::QUIET };
+        let style = if is_chosen {
+            theme::ACCENT
+        } else {
+            theme::QUIET
+        };
         (format!("{line}{}{hidden}", "─".repeat(rest)), style)
     }
 

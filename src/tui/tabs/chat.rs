@@ -295,7 +295,7 @@ fn draw_row(frame: &mut Frame, row: &TranscriptRow, place: Rect, lead: u16) {
             },
             ..mark
         };
-        frame.render_widget(Line::styled("▌", theme::KEY), mark);
+        frame.render_widget(Line::styled("▌", theme::ACCENT), mark);
     }
 }
 

@@ -196,7 +196,7 @@ impl DiscussionCard {
                     &format!("◐ {}", self.describe_progress()),
                     columns.saturating_sub(2),
                 );
-                lines.push(Line::styled(format!("  {text}"), theme::KEY));
+                lines.push(Line::styled(format!("  {text}"), theme::ACCENT));
                 lines.push(below(&self.setup));
             }
         }
