@@ -111,12 +111,14 @@ impl ChoiceDialog {
         uncut_texts(&mut what, columns, rows.saturating_sub(lines.len()));
         let mut what = body_text_lines(&what, columns, rows);
         if let Some(edit) = &self.edit {
-            let n_other = what.len() + lines.len().min(rows / 3);
+            let n_other = what.len() + lines.len().min(rows / 4);
             what.extend(edit.rows(columns, rows.saturating_sub(n_other)));
         }
         // The question is more important than its reason if only one of them fits.
         if lines.len() + what.len() > rows && !what.is_empty() {
-            let most = rows.saturating_sub(what.len()).max(rows / 3);
+            // What an edit changes is hardly ever in its first rows.
+            let share = if self.edit.is_some() { 4 } else { 3 };
+            let most = rows.saturating_sub(what.len()).max(rows / share);
             lines = fit_texts(&why, columns, most);
         }
         if has_gaps && !lines.is_empty() && !what.is_empty() {

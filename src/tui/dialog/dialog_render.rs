@@ -27,6 +27,9 @@ fn whole_text_hint(view: &str, columns: usize) -> Line<'static> {
     Line::from(clickable_keys::hint_spans(&more, theme::QUIET))
 }
 
+/// From how many lines on a dialog's text is apart from its title, where there is room.
+const MIN_LINES_BELOW_GAP: usize = 4;
+
 impl ChoiceDialog {
     /// Returns how many rows the dialog would like to have.
     pub fn preferred_rows(&self, columns: usize) -> usize {
@@ -104,6 +107,11 @@ impl ChoiceDialog {
                 }
             }
         }
+        let n_spare = rows.saturating_sub(body.len() + n_choices + usize::from(self.has_gap()));
+        let n_between = self.rows_between(&choice_rows).min(n_spare);
+        if n_spare > n_between + usize::from(!self.note.is_empty()) && self.has_long_body() {
+            body.insert(0, Line::default());
+        }
         let body_rows = u16::try_from(body.len()).unwrap_or(inner.height);
         let body_area = Rect {
             height: body_rows.min(inner.height),
@@ -124,6 +132,33 @@ impl ChoiceDialog {
     /// Returns how many rows the choices take in a panel of this width.
     pub fn n_choice_rows(&self, columns: usize) -> usize {
         self.choice_rows(Self::text_columns(columns)).len()
+    }
+
+    /// Returns how many blank rows the dialog can use where there is room: below its title, between its buttons, and
+    /// above its note.
+    pub fn n_air_rows(&self, columns: usize) -> usize {
+        let choice_rows = self.choice_rows(Self::text_columns(columns));
+        match self.origin {
+            DialogOrigin::Run => {
+                self.rows_between(&choice_rows)
+                    + usize::from(!self.note.is_empty())
+                    + usize::from(self.has_long_body())
+            }
+            DialogOrigin::User => 0,
+        }
+    }
+
+    fn rows_between(&self, choice_rows: &[Vec<usize>]) -> usize {
+        let has_buttons = choice_rows.len() < self.choices.len();
+        if has_buttons {
+            choice_rows.len() - 1
+        } else {
+            0
+        }
+    }
+
+    fn has_long_body(&self) -> bool {
+        self.body.len() >= MIN_LINES_BELOW_GAP
     }
 
     /// Returns the indexes of the choices, row by row: short ones side by side, as buttons, others one below the other.
@@ -189,8 +224,10 @@ impl ChoiceDialog {
         let pointed_row = rows.iter().position(|row| row.contains(&pointed_at));
         let from = (pointed_row.unwrap_or(0) + 1).saturating_sub(n_shown.max(1));
         let has_buttons = rows.len() < self.choices.len();
+        let is_airy = has_buttons && usize::from(area.height) >= rows.len() * 2 - 1;
+        let ys = (area.y..area.bottom()).step_by(if is_airy { 2 } else { 1 });
         let mut places = Vec::new();
-        for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(from)) {
+        for (y, row) in ys.zip(rows.iter().skip(from)) {
             let mut x = area.x;
             for at in row {
                 let Some(choice) = self.choices.get(*at) else {

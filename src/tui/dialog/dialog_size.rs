@@ -11,6 +11,8 @@ use crate::tui::view_area::{gutter, inset};
 const MIN_BODY_ROWS: usize = 5;
 /// From which height on a dialog has a free row above its title, and one below its note.
 const MIN_ROWS_FOR_PADDING: usize = 30;
+/// From which height on its parts are apart, too.
+const MIN_ROWS_FOR_AIR: usize = 34;
 /// What header and footer take of a high window.
 const HEADER_AND_FOOTER_ROWS: usize = 5;
 /// How many rows may follow in the chat on what a dialog asks about: the end of the turn, and blank rows.
@@ -27,7 +29,8 @@ pub enum TabReading {
 pub fn least_chat_rows(height: usize) -> usize {
     match height {
         0..20 => 2,
-        20.. => height / 4,
+        20..26 => 3,
+        26.. => height / 4,
     }
 }
 
@@ -47,7 +50,12 @@ pub fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> us
     let rows = wanted.min(height.saturating_sub(for_body)).max(least);
     let rows = rows.min(sheet.rows_within(columns, rows));
     // A blank row above the title, and one below a note, which has the last row otherwise.
-    let n_padding = 1 + usize::from(!sheet.note.is_empty());
+    let n_air = if height >= MIN_ROWS_FOR_AIR {
+        sheet.n_air_rows(columns)
+    } else {
+        0
+    };
+    let n_padding = 1 + usize::from(!sheet.note.is_empty()) + n_air;
     let n_spare = height.saturating_sub(wanted + for_body);
     let rows = if height >= MIN_ROWS_FOR_PADDING && rows == wanted {
         rows + n_padding.min(n_spare)

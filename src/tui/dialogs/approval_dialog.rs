@@ -117,15 +117,15 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
             | DecisionSource::Approval
             | DecisionSource::Mode => format!("Asked because {reason}: {rule} ({origin})"),
         };
-        lines.push((asked, theme::PLAIN));
+        lines.push((asked, theme::QUIET));
     }
     if approval.keeping == MaxApprovalScope::Never && approval.why.is_some() {
         let text = "You can allow this only once";
-        lines.push((text.to_owned(), theme::WARNING));
+        lines.push((text.to_owned(), theme::PLAIN));
     }
     if let Some(reason) = &approval.reason {
         let said = format!("Reason given: {}", to_one_line(reason));
-        lines.push((said, theme::COMMENT));
+        lines.push((said, theme::ASIDE));
     }
     lines
 }

@@ -9,8 +9,11 @@ use ratatui::text::{Line, Span};
 use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
 use crate::tui::diff_row::fill_row;
 use crate::tui::diff_view::{DiffLineMap, parse_hunk_start};
-use crate::tui::text_wrap::truncate_to_columns;
+use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme::{self, Surface};
+
+/// Where not all of an edit fits and it has fewer rows than that, no line takes more than one.
+const MIN_ROWS_FOR_WRAPPING: usize = 12;
 
 /// An edit, file by file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +84,8 @@ impl EditPreview {
     }
 
     /// Lays out the lines with their numbers, each file below its name; stops soon after that many rows. Where they do not
-    /// fit, what changes comes first, without the lines before it, and there are more rows than that.
+    /// fit, what changes comes first, without the lines before it, each line in one row where there are few, and there are
+    /// more rows than that.
     pub fn rows(&self, columns: usize, most: usize) -> Vec<Line<'static>> {
         let rows = self.rows_with(columns, most, LeadingLines::Shown);
         if rows.len() <= most {
@@ -107,7 +111,13 @@ impl EditPreview {
                 }
                 let kind = file.diff.lines.get(*at).map(|line| line.kind);
                 match kind {
-                    Some(DiffLineKind::Hunk) => is_leading = true,
+                    Some(DiffLineKind::Hunk) => {
+                        is_leading = true;
+                        // The numbers beside the first change say where it is.
+                        if leading == LeadingLines::LeftOut && rows.is_empty() {
+                            continue;
+                        }
+                    }
                     Some(DiffLineKind::Added | DiffLineKind::Removed) => is_leading = false,
                     Some(DiffLineKind::Context)
                         if is_leading && leading == LeadingLines::LeftOut =>
@@ -117,7 +127,10 @@ impl EditPreview {
                     Some(DiffLineKind::Context | DiffLineKind::File | DiffLineKind::Note)
                     | None => {}
                 }
-                let lines = file.line_map.line_rows(&file.diff, *at, columns);
+                let mut lines = file.line_map.line_rows(&file.diff, *at, columns);
+                if leading == LeadingLines::LeftOut && most < MIN_ROWS_FOR_WRAPPING {
+                    shorten_to_one_row(&mut lines, columns);
+                }
                 let panel = Surface::Panel.style();
                 rows.extend(lines.into_iter().map(|row| fill_row(row, columns, panel)));
             }
@@ -137,6 +150,28 @@ impl EditPreview {
         };
         let files: Vec<String> = self.files.iter().map(of_file).collect();
         files.join("\n\n")
+    }
+}
+
+/// Cuts a line of the diff after its first row.
+fn shorten_to_one_row(rows: &mut Vec<Line<'static>>, columns: usize) {
+    let is_wrapped = rows.len() > 1;
+    rows.truncate(1);
+    let Some(row) = rows.first_mut().filter(|_| is_wrapped) else {
+        return;
+    };
+    let most = columns.saturating_sub(1);
+    let (mut used, mut has_sign) = (0, false);
+    for span in &mut row.spans {
+        let room = most.saturating_sub(used);
+        if text_width(&span.content) > room {
+            span.content = truncate_to_columns(&span.content, room).into();
+            has_sign = true;
+        }
+        used += text_width(&span.content);
+    }
+    if !has_sign {
+        row.push_span(Span::raw("…"));
     }
 }
 

@@ -63,13 +63,12 @@ impl PatchApplication {
                 ..decision
             };
         }
-        let amount = self.patch.diffstat();
         let asking = ApprovalRequest {
             request: RequestId::new("patch"),
             item: None,
             call,
             changes,
-            reason: Some(format!("this applies the changes of the task: {amount}")),
+            reason: Some("this applies the changes of the task".to_owned()),
             sub_agent: None,
             fingerprint: None,
             wait: DecisionWait::UntilUserDecides,
