@@ -13,6 +13,7 @@ mod child_session_view;
 mod discussion_card;
 mod earlier_blocks;
 mod event_blocks;
+mod finished_step_row;
 mod front_matter_diff;
 mod open_question;
 mod read_fold;

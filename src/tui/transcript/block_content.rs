@@ -1,6 +1,7 @@
 //! What a block of the stream shows: its texts, cleaned for display, or a card.
 
 use super::discussion_card::DiscussionCard;
+use super::finished_step_row::FinishedStepRow;
 use super::run_summary_card::RunSummaryCard;
 use super::stage_divider::StageDivider;
 use super::todo_list_card::TodoListCard;
@@ -45,6 +46,8 @@ pub enum BlockContent {
         list: Vec<DetailLine>,
         /// Details that are shown when the block is open; often empty.
         more: String,
+        /// The row that is drawn in place of the text, if it is about a step that is done.
+        step: Option<FinishedStepRow>,
     },
     Divider(StageDivider),
 }
@@ -97,6 +100,18 @@ impl BlockContent {
             tone,
             list: Vec::new(),
             more: truncate_text(more),
+            step: None,
+        }
+    }
+
+    /// Creates the row of a step that is done, with the test receipt as details.
+    pub fn finished_step(row: FinishedStepRow, more: &str) -> Self {
+        Self::Fact {
+            text: truncate_text(&row.describe()),
+            tone: FactTone::Good,
+            list: Vec::new(),
+            more: truncate_text(more),
+            step: Some(row),
         }
     }
 
@@ -111,6 +126,7 @@ impl BlockContent {
             tone,
             list: list.iter().map(clean).collect(),
             more: String::new(),
+            step: None,
         }
     }
 }

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::block_content::{BlockContent, FactTone};
 use super::card_rows::{PANEL_INDENT, panel_lines, signed_lines};
+use super::finished_step_row::FinishedStepRow;
 use super::read_fold::{FoldState, ReadFold};
 use super::transcript_block::BlockAuthor;
 use crate::domain::event_wording::DetailLine;
@@ -279,11 +280,12 @@ fn content_lines(
             tone,
             list,
             more,
+            step,
         } => {
             let mut lines = if more.is_empty() {
-                fact_lines(text, *tone, columns)
+                fact_lines(text, *tone, step.as_ref(), columns)
             } else {
-                fact_with_detail_lines(text, *tone, more, look)
+                fact_with_detail_lines(text, *tone, step.as_ref(), more, look)
             };
             let list = list.iter().filter(|_| !look.is_list_beside);
             lines.extend(list.flat_map(|line| list_rows(line, columns)));
@@ -329,9 +331,9 @@ fn thinking_lines(text: &str, columns: usize, folding: FoldState) -> Vec<Line<'s
         }
         FoldState::Open => "▾ Thought".to_owned(),
     };
-    let mut lines = vec![Line::styled(head, theme::QUIET)];
+    let mut lines = vec![Line::styled(head, theme::ASIDE)];
     if folding == FoldState::Open {
-        let laid = markdown::lay_out(text, columns.saturating_sub(2), theme::QUIET);
+        let laid = markdown::lay_out(text, columns.saturating_sub(2), theme::ASIDE);
         lines.extend(laid.into_iter().map(indent_line));
     }
     lines
@@ -372,9 +374,17 @@ pub(super) fn tone_sign(tone: FactTone) -> (&'static str, Style) {
 }
 
 /// Renders a fact on one line; further lines of its text are indented.
-fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> {
+fn fact_lines(
+    text: &str,
+    tone: FactTone,
+    step: Option<&FinishedStepRow>,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let (sign, style) = tone_sign(tone);
-    if !matches!(tone, FactTone::Plain | FactTone::Good) {
+    if let Some(row) = step.and_then(|step| step.line(Span::styled(sign, style), columns)) {
+        return vec![row];
+    }
+    if matches!(tone, FactTone::NoEffect | FactTone::Question) {
         return signed_lines(sign, text, style, columns);
     }
     let (head, list) = text.split_once('\n').unwrap_or((text, ""));
@@ -424,6 +434,7 @@ fn failure_output(more: &str) -> impl Iterator<Item = &str> {
 fn fact_with_detail_lines(
     text: &str,
     tone: FactTone,
+    step: Option<&FinishedStepRow>,
     more: &str,
     look: BlockLayoutOptions,
 ) -> Vec<Line<'static>> {
@@ -436,7 +447,7 @@ fn fact_with_detail_lines(
     };
     let room = columns.saturating_sub(text_width(fold));
     let mut lines = Vec::new();
-    for (n, line) in fact_lines(text, tone, room).into_iter().enumerate() {
+    for (n, line) in fact_lines(text, tone, step, room).into_iter().enumerate() {
         let lead = if n == 0 { fold } else { "  " };
         let spans = std::iter::once(Span::styled(lead, theme::QUIET)).chain(line.spans);
         lines.push(Line::from(spans.collect::<Vec<_>>()));

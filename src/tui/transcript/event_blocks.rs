@@ -124,12 +124,6 @@ pub fn from_activity(who: BlockAuthor, news: &AgentActivity) -> Vec<TranscriptBl
     }
 }
 
-/// Returns the block of a step that succeeded: its checks in short, with the test receipt as details.
-pub fn from_finished_step(step: u32, checks: &[String], proof: &str) -> Vec<TranscriptBlock> {
-    let text = format!("Step {step} done · {}", checks.join(" · "));
-    fact_with_detail(FactTone::Good, &text, proof)
-}
-
 /// Returns a dimmed line.
 pub fn notice(text: &str) -> Vec<TranscriptBlock> {
     vec![TranscriptBlock::new(

@@ -93,6 +93,7 @@ pub(super) fn block_news(
             tone,
             list,
             more,
+            step: _,
         } => {
             let mut lines = to_lines(text);
             lines.extend(list.iter().map(ToString::to_string));

@@ -6,6 +6,7 @@ use super::approval_cards::DecisionSummary;
 use super::block_content::{BlockContent, FactTone};
 use super::block_layout::BlockVisibility;
 use super::discussion_card::DiscussionCard;
+use super::finished_step_row::FinishedStepRow;
 use super::stage_divider::StageDivider;
 use super::step_tracker::StepCheckFact;
 use super::task_patch_card::patch_file_changes;
@@ -418,7 +419,9 @@ impl ChatTranscript {
         self.push_blocks(if checks.is_empty() {
             event_blocks::from_event(event)
         } else {
-            event_blocks::from_finished_step(step, &checks, &proof)
+            let row = FinishedStepRow { step, checks };
+            let content = BlockContent::finished_step(row, &proof);
+            vec![TranscriptBlock::new(BlockAuthor::System, content)]
         });
     }
 }
