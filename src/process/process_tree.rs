@@ -6,6 +6,7 @@
 //! send signals.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
@@ -15,9 +16,12 @@ use super::child_registry::{
     ChildRegistration, is_subreaper, registered_children, run_unless_registered,
 };
 use super::process_table::{
-    ProcessEntry, ProcessIdentity, ProcessLiveness, may_have_inherited_orphans,
-    read_environment_mark, read_process_entry, scan_processes,
+    ProcessEntry, ProcessIdentity, ProcessLiveness, find_mark, may_have_inherited_orphans,
+    read_environment, read_process_entry, scan_processes,
 };
+
+/// How often an empty environment is read.
+const MAX_ENVIRONMENT_READS: usize = 10;
 
 /// A child and its descendants. If it is dropped before the end was handled, it kills them all.
 #[derive(Debug)]
@@ -132,17 +136,26 @@ impl ProcessTree {
                     && !children.contains(&entry.id)
                     && only_suspect(entry)
             };
-            if is_root
-                || in_session
-                || read_environment_mark(entry.id.pid).as_ref() == Some(&self.mark)
-                || is_stray()
-            {
+            if is_root || in_session || self.carries_mark(entry.id.pid) || is_stray() {
                 self.members.insert(entry.id);
             }
         }
         if self.stage == ProcessTreeStage::Running {
             self.members.insert(self.root);
         }
+    }
+
+    /// Returns whether a process was started with the child's mark. While a process replaces its program by another one,
+    /// its environment is empty for an instant; one that stays empty belongs to a kernel thread, or was cleared.
+    fn carries_mark(&self, pid: u32) -> bool {
+        for _ in 0..MAX_ENVIRONMENT_READS {
+            match read_environment(pid) {
+                None => return false,
+                Some(environment) if environment.is_empty() => thread::yield_now(),
+                Some(environment) => return find_mark(&environment).as_ref() == Some(&self.mark),
+            }
+        }
+        false
     }
 
     /// Sends a signal to the child, its group and every other living process of the tree.
