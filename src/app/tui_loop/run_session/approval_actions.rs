@@ -1,54 +1,79 @@
-//! Decides agents' calls by the user's answer, and shows the stored approvals.
+//! Decides agents' calls by the user's answer, and shows and revokes stored approvals.
 
+use super::super::shutdown::TuiEnd;
+use super::RunSession;
 use crate::domain::event::ApprovalDecision;
-use crate::engine::{ApprovalDecisionResult, Engine, EngineError};
+use crate::engine::ApprovalDecisionResult;
 use crate::permission::{ApprovalMatcher, ApprovalScope};
 use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
 use crate::store::local_time;
-use crate::tui::{ApprovalEntry, Screen};
+use crate::tui::ApprovalEntry;
 
-/// Answers a call, by its number in the run. Returns why it was not applied.
-pub fn decide(
-    engine: &mut Engine,
-    call: u32,
-    answer: ApprovalDecision,
-) -> Result<Result<(), String>, EngineError> {
-    let mut waiting = engine.state().approvals.iter();
-    let request = waiting.find(|waiting| waiting.n == call);
-    let decided = match request.map(|waiting| waiting.request.clone()) {
-        Some(request) => engine.decide_approval(&request, answer)?,
-        None => ApprovalDecisionResult::NoLongerPending,
-    };
-    Ok(match decided {
-        ApprovalDecisionResult::Applied => Ok(()),
-        ApprovalDecisionResult::NoLongerPending => {
-            Err("That request is no longer pending.".to_owned())
-        }
-        ApprovalDecisionResult::NotStored(why) => Err(format!("Not allowed yet: {why}")),
-    })
-}
-
-/// Shows the stored approvals.
-pub fn show_stored(approvals: &ApprovalStore, screen: &mut Screen) {
-    match approvals.list() {
-        Ok(stored) => {
-            let rows: Vec<ApprovalEntry> = stored.iter().map(permission_row).collect();
-            screen.show_stored_approvals(&rows);
-        }
-        Err(error) => screen.set_toast(&format!("{error}; {}", error.hint())),
-    }
-}
-
-/// Revokes a stored approval, by its number.
-pub fn revoke(approvals: &ApprovalStore, id: u64, screen: &mut Screen) {
-    match approvals.revoke(|stored| stored.id == id) {
-        Ok(gone) => {
-            for stored in gone {
-                let ApprovalEntry { what, about, .. } = permission_row(&stored);
-                screen.on_notice(&format!("Approval removed: {what} ({about})"));
+impl RunSession {
+    /// Answers an agent's call, by its number in the run.
+    pub fn decide_approval(&mut self, call: u32, answer: ApprovalDecision) -> Result<(), TuiEnd> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(());
+        };
+        let mut waiting = engine.state().approvals.iter();
+        let request = waiting.find(|waiting| waiting.n == call);
+        let decided = match request.map(|waiting| waiting.request.clone()) {
+            Some(request) => engine.decide_approval(&request, answer)?,
+            None => ApprovalDecisionResult::NoLongerPending,
+        };
+        match decided {
+            ApprovalDecisionResult::Applied => {}
+            ApprovalDecisionResult::NoLongerPending => {
+                self.screen.set_toast("That request is no longer pending.");
+            }
+            ApprovalDecisionResult::NotStored(why) => {
+                self.screen.set_toast(&format!("Not allowed yet: {why}"));
             }
         }
-        Err(error) => screen.set_toast(&format!("{error}; {}", error.hint())),
+        self.show_updates()
+    }
+
+    /// Shows the stored approvals.
+    pub fn show_permissions(&mut self) {
+        let Some(approvals) = self.approvals() else {
+            return self.screen.set_toast("The repository is not open yet.");
+        };
+        match approvals.list() {
+            Ok(stored) => {
+                let rows: Vec<ApprovalEntry> = stored.iter().map(permission_row).collect();
+                self.screen.show_stored_approvals(&rows);
+            }
+            Err(error) => {
+                self.screen.set_toast(&format!("{error}; {}", error.hint()));
+            }
+        }
+    }
+
+    /// Revokes a stored approval, by its number.
+    pub fn revoke_approval(&mut self, id: u64) {
+        let Some(approvals) = self.approvals() else {
+            return;
+        };
+        match approvals.revoke(|stored| stored.id == id) {
+            Ok(gone) => {
+                for stored in gone {
+                    let ApprovalEntry { what, about, .. } = permission_row(&stored);
+                    let removed = format!("Approval removed: {what} ({about})");
+                    self.screen.on_notice(&removed);
+                }
+            }
+            Err(error) => {
+                self.screen.set_toast(&format!("{error}; {}", error.hint()));
+            }
+        }
+    }
+
+    fn approvals(&self) -> Option<ApprovalStore> {
+        let found = &self.project.as_ref()?.project;
+        Some(ApprovalStore::new(
+            &found.places.approvals_dir(),
+            &found.root,
+        ))
     }
 }
 

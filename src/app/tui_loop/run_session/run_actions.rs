@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::domain::discussion::DiscussionStopReason;
-use crate::domain::event::{ApprovalDecision, Event};
+use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, SessionId};
 use crate::domain::plan;
 use crate::domain::question::{EditFollowUp, QuestionAnswer, QuestionKind};
@@ -11,16 +11,13 @@ use crate::domain::reversal_plan::{ReversalPreview, UndoRequest};
 use crate::domain::task::TaskWaitMode;
 use crate::engine::Engine;
 use crate::engine::tree_reversal::preview_reversals;
-use crate::store::approval_store::ApprovalStore;
 use crate::store::{StoreError, WorkdirLayout, document_files};
 use crate::tui::{DiscussionTopic, DocumentKind};
 
 use super::super::background_work::{BackgroundResult, BackgroundWork};
 use super::super::shutdown::TuiEnd;
 use super::task_actions::ChildHistory;
-use super::{
-    RunResult, RunSession, approval_actions, discussion_actions, plan_line_edit, task_actions,
-};
+use super::{RunResult, RunSession, discussion_actions, plan_line_edit, task_actions};
 
 /// A request for a run that needs no goal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,40 +150,6 @@ impl RunSession {
             self.screen.set_toast(&why.to_string());
         }
         self.show_updates()
-    }
-
-    /// Answers an agent's call.
-    pub fn decide_approval(&mut self, call: u32, answer: ApprovalDecision) -> Result<(), TuiEnd> {
-        let Some(engine) = &mut self.engine else {
-            return Ok(());
-        };
-        if let Err(why) = approval_actions::decide(engine, call, answer)? {
-            self.screen.set_toast(&why);
-        }
-        self.show_updates()
-    }
-
-    /// Shows the stored approvals.
-    pub fn show_permissions(&mut self) {
-        match self.approvals() {
-            Some(approvals) => approval_actions::show_stored(&approvals, &mut self.screen),
-            None => self.screen.set_toast("The repository is not open yet."),
-        }
-    }
-
-    /// Revokes a stored approval.
-    pub fn revoke_approval(&mut self, id: u64) {
-        if let Some(approvals) = self.approvals() {
-            approval_actions::revoke(&approvals, id, &mut self.screen);
-        }
-    }
-
-    fn approvals(&self) -> Option<ApprovalStore> {
-        let found = &self.project.as_ref()?.project;
-        Some(ApprovalStore::new(
-            &found.places.approvals_dir(),
-            &found.root,
-        ))
     }
 
     /// Stops a child's task.
