@@ -32,16 +32,16 @@ mod version_check;
 #[cfg(test)]
 mod tests;
 
-use server_requests::PendingServerRequests;
-
+use app_server_protocol::CodexFrame;
 use connection::{CodexConnection, CodexConnectionState};
 use launch_parameters::WebSearchPolicy;
 use open_items::{CodexSpeaker, OpenItems};
 use pre_tool_use_hook::PendingHooks;
+use server_requests::PendingServerRequests;
 
 /// Returns the output of the tool call `call` if this line of codex ends it.
 fn parse_tool_output(call: &str, line: &str) -> Option<String> {
-    let app_server_protocol::CodexFrame::Notification { method, params } =
+    let CodexFrame::Notification { method, params } =
         app_server_protocol::parse_frame(line).ok()?
     else {
         return None;
@@ -302,7 +302,19 @@ impl Adapter for CodexAdapter {
 
     fn on_stdout_line(&mut self, line: &str) -> Vec<AdapterOutput> {
         let mut out = Vec::new();
-        self.on_frame(line, &mut out);
+        match app_server_protocol::parse_frame(line) {
+            Err(problem) => push_malformed_line(&mut out, problem, line),
+            Ok(CodexFrame::Unknown { kind }) => push_unknown_frame(&mut out, &kind, line),
+            Ok(CodexFrame::Answer { id, outcome }) => {
+                self.on_response(id, outcome, line, &mut out);
+            }
+            Ok(CodexFrame::Request { id, method, params }) => {
+                self.on_request(&id, &method, params, line, &mut out);
+            }
+            Ok(CodexFrame::Notification { method, params }) => {
+                self.on_notification(&method, params, line, &mut out);
+            }
+        }
         out
     }
 

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::app_server_protocol::{
-    self, CodexFrame, HooksListResponse, InitializeResponse, RpcError, ThreadOpenResponse,
-    TurnStartResponse,
+    self, HooksListResponse, InitializeResponse, RpcError, ThreadOpenResponse, TurnStartResponse,
 };
 use super::{
     CodexAdapter, CodexTurnStage, launch_parameters, pre_tool_use_hook, push_malformed_line,
@@ -131,21 +130,7 @@ impl CodexConnection {
 }
 
 impl CodexAdapter {
-    pub(super) fn on_frame(&mut self, line: &str, out: &mut Vec<AdapterOutput>) {
-        match app_server_protocol::parse_frame(line) {
-            Err(problem) => push_malformed_line(out, problem, line),
-            Ok(CodexFrame::Unknown { kind }) => push_unknown_frame(out, &kind, line),
-            Ok(CodexFrame::Answer { id, outcome }) => self.on_response(id, outcome, line, out),
-            Ok(CodexFrame::Request { id, method, params }) => {
-                self.on_request(&id, &method, params, line, out);
-            }
-            Ok(CodexFrame::Notification { method, params }) => {
-                self.on_notification(&method, params, line, out);
-            }
-        }
-    }
-
-    fn on_response(
+    pub(super) fn on_response(
         &mut self,
         id: i64,
         outcome: Result<Value, RpcError>,
