@@ -15,7 +15,6 @@ pub(super) mod automatic_decision;
 pub(super) mod call_request;
 pub(super) mod caller_context;
 mod edit_diff;
-mod pending_approval;
 mod pending_requests;
 
 use std::collections::BTreeMap;
@@ -43,9 +42,8 @@ use approval_record::build_approval;
 use automatic_decision::{DecisionRecord, decide_without_user, deny_with_reason};
 use call_request::{CallCircumstances, is_program_tool};
 use caller_context::{AnswerChannel, CallerContext, CallingTurn, NO_TURN, RequestAddress};
-pub use pending_approval::ApprovalDetail;
-use pending_approval::{PendingApproval, scope_error};
-use pending_requests::PendingRequests;
+pub use pending_requests::ApprovalDetail;
+use pending_requests::{PendingApproval, PendingRequests, scope_error};
 
 /// The requests of agents that have no answer yet.
 #[derive(Default)]
