@@ -28,8 +28,8 @@
 //! - `background_work`: the tasks; each result names the owner that it is for.
 //!
 //! `front_run`, `scrollback_loader`, `document_loader` and `file_watcher` are used by several owners and keep no state of
-//! them. `TuiApp` connects the owners, in four files: this one (events), `action_dispatch` (action → owner),
-//! `front_screen` (keys and requests → what is in front, frames) and `shutdown`. Of its own it has only the socket.
+//! them. `TuiApp` connects the owners, in four files: this one (events, frames), `action_dispatch` (action → owner),
+//! `front_screen` (keys and requests → what is in front) and `shutdown`. Of its own it has only the socket.
 //!
 //! What goes wrong, and what prevents it:
 //!
@@ -76,7 +76,7 @@ use run_session::RunSession;
 use run_starter::{OpenedDirectory, OpenedDirectoryKind, RunStarter, StartResult};
 use run_viewer::{RunViewer, ViewResult};
 use shutdown::TuiEnd;
-use terminal_driver::{TerminalDriver, TerminalEvent, TuiSignals};
+use terminal_driver::{FrameDemand, TerminalDriver, TerminalEvent, TuiSignals};
 use theme_saver::ThemeSaver;
 
 /// The options of the full-screen program.
@@ -266,6 +266,43 @@ impl TuiApp {
             self.terminal.request_prompt_frame();
         }
         self.draw_if_due()
+    }
+
+    /// Draws a frame if it is time.
+    fn draw_if_due(&mut self) -> Result<(), TuiEnd> {
+        let demand = self.frame_demand();
+        if self.terminal.is_frame_due(demand) {
+            self.draw()?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self) -> Result<(), TuiEnd> {
+        let has_news = self.terminal.may_show_agent_output();
+        if has_news {
+            self.session.apply_updates();
+        }
+        // A user who views another run is still notified about their own.
+        let own = self.session.screen_and_drawn_run();
+        let behind = self.viewer.update_behind_notice(own);
+        let own = self.session.screen_and_drawn_run();
+        let front = self.viewer.active_screen(own);
+        self.terminal.draw(front, behind.as_ref(), has_news)?;
+        self.read_after_first_page();
+        match self.viewer.scrollback(None) {
+            Some(view) => view.read_requested(&mut self.work),
+            None => self.session.scrollback().read_requested(&mut self.work),
+        }
+        Ok(())
+    }
+
+    /// Returns what waits for a frame.
+    fn frame_demand(&mut self) -> FrameDemand {
+        let own = self.session.screen();
+        FrameDemand {
+            screen_is_dirty: self.viewer.is_dirty().unwrap_or(own.is_dirty()),
+            has_agent_output: self.session.has_waiting_output(),
+        }
     }
 
     fn next_timer_at(&mut self) -> Option<Instant> {

@@ -1,4 +1,5 @@
-//! Connects the terminal with the screen in front, and the user's requests with the run in front.
+//! Connects the terminal's events with the screen in front, and the user's requests with the run in front.
+//! The loop draws the frames.
 
 use crossterm::event::{Event as Input, KeyEventKind};
 
@@ -16,8 +17,7 @@ use super::run_viewer::ActiveScreen;
 use super::scrollback_loader::{ScrollbackOwner, ScrollbackResult};
 use super::shutdown::TuiEnd;
 use super::terminal_driver::{
-    FrameDemand, QueryInput, TerminalEvent, TerminalResult, TuiSignal, editor_problem,
-    viewer_problem,
+    QueryInput, TerminalEvent, TerminalResult, TuiSignal, editor_problem, viewer_problem,
 };
 use super::{TuiApp, TuiStart};
 
@@ -33,45 +33,8 @@ impl TuiApp {
         self.session.set_in_front(is_in_front);
     }
 
-    /// Returns what waits for a frame.
-    pub(super) fn frame_demand(&mut self) -> FrameDemand {
-        let own = self.session.screen();
-        FrameDemand {
-            screen_is_dirty: self.viewer.is_dirty().unwrap_or(own.is_dirty()),
-            has_agent_output: self.session.has_waiting_output(),
-        }
-    }
-
-    /// Draws a frame if it is time.
-    pub(super) fn draw_if_due(&mut self) -> Result<(), TuiEnd> {
-        let demand = self.frame_demand();
-        if self.terminal.is_frame_due(demand) {
-            self.draw()?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn draw(&mut self) -> Result<(), TuiEnd> {
-        let has_news = self.terminal.may_show_agent_output();
-        if has_news {
-            self.session.apply_updates();
-        }
-        // A user who views another run is still notified about their own.
-        let own = self.session.screen_and_drawn_run();
-        let behind = self.viewer.update_behind_notice(own);
-        let own = self.session.screen_and_drawn_run();
-        let front = self.viewer.active_screen(own);
-        self.terminal.draw(front, behind.as_ref(), has_news)?;
-        self.read_after_first_page();
-        match self.viewer.scrollback(None) {
-            Some(view) => view.read_requested(&mut self.work),
-            None => self.session.scrollback().read_requested(&mut self.work),
-        }
-        Ok(())
-    }
-
     /// The first page of earlier events is on the terminal: reads what waited for it.
-    fn read_after_first_page(&mut self) {
+    pub(super) fn read_after_first_page(&mut self) {
         let view = self.viewer.scrollback(None);
         for each in view.into_iter().chain([self.session.scrollback()]) {
             each.loader.on_first_page_drawn(&mut self.work);
