@@ -1,11 +1,11 @@
 //! Performs the effects of a run: turns, documents, git, tests, permissions, and the record of it all.
 //!
-//! A front end passes the user's events in and reads what was recorded; who that is, the engine does not know.
+//! A front end passes the user's events in and fetches what happened; who that is, the engine does not know.
 //!
 //! ```text
 //!  front end ── Engine::apply_event ──▶ RunContext::record ──▶ Run::step ──▶ effects ──▶ Engine::perform_effect ─┐
 //!      ▲                                   ▲                                                                     │
-//!      │ recorded events, deltas           │ record(event)                                 one call to one owner │
+//!      │ ViewUpdate: events, deltas        │ record(event)                                 one call to one owner │
 //!      │                                   │                                                                     ▼
 //!      │    ┌───────────────┬──────────────┼─┬──────────────┬─────────────┬──────────────┬─────────────────────┐
 //!      └────│ conversations │ approvals      │ subagents    │ tools       │ discussions  │ documents, checks   │
@@ -17,7 +17,7 @@
 //!
 //! What lives where, each with its state, in a file and the folder of the same name:
 //!
-//! - `run_context`: what all share: setup, journal, repository, background work. Only it records events.
+//! - `run_context`: what all share: setup, journal, repository, background work, view updates. Only it records events.
 //! - `conversations`: the open conversations by session, and the role's turn that runs; `agent_conversation` is one.
 //! - `approvals`: requests without an answer; the decision about a call, from any CLI, tool or task; the user's answers.
 //! - `subagents`: tasks in sessions of their own, their slots, worktrees and patches.
@@ -100,11 +100,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::event::{Event, RegisteredMode};
-use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Gate;
-use crate::domain::proof_progress::ProofProgress;
 use crate::domain::run::RunState;
-use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::TurnOrder;
 use crate::store::{EventLogRecord, document_files as documents_on_disk};
 
@@ -126,6 +123,7 @@ pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
 pub use engine_error::{EngineError, EngineOutcome};
 pub use engine_input::EngineInput;
 pub use prompt_builder::RunPromptReader;
+pub use run_context::ViewUpdate;
 use subagents::SubagentTasks;
 use subagents::child_event::ChildEvent;
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
@@ -246,22 +244,23 @@ impl Engine {
 
     /// Puts the first event of the record in front, so that front ends see it too.
     pub fn prepend_recorded(&mut self, record: EventLogRecord<Event>) {
-        self.run.recorded.insert(0, record);
+        let update = ViewUpdate::EventRecord(Box::new(record));
+        self.run.view_updates.insert(0, update);
     }
 
-    /// Returns what was recorded since the last call, in order.
+    /// Returns what happened since the last call, in order.
+    pub fn take_view_updates(&mut self) -> Vec<ViewUpdate> {
+        std::mem::take(&mut self.run.view_updates)
+    }
+
+    /// Returns what was recorded since the last call, in order, and drops the other updates.
     pub fn take_recorded(&mut self) -> Vec<EventLogRecord<Event>> {
-        std::mem::take(&mut self.run.recorded)
-    }
-
-    /// Returns the text deltas that arrived since the last call, in order.
-    pub fn take_deltas(&mut self) -> Vec<TextDelta> {
-        std::mem::take(&mut self.run.deltas)
-    }
-
-    /// Returns which test runs of proofs started and ended since the last call, and when, in order.
-    pub fn take_proof_progress(&mut self) -> Vec<(UnixMillis, ProofProgress)> {
-        std::mem::take(&mut self.run.proof_progress)
+        let updates = self.take_view_updates().into_iter();
+        let records = updates.filter_map(|update| match update {
+            ViewUpdate::EventRecord(record) => Some(*record),
+            ViewUpdate::TextDelta(_) | ViewUpdate::ProofProgress(..) => None,
+        });
+        records.collect()
     }
 
     /// Waits for the next input. Cancel safe.
@@ -310,7 +309,7 @@ impl Engine {
             }
             EngineInput::Event(event) => self.apply_event(*event),
             EngineInput::ProofProgress(progress) => {
-                run.note_proof_progress(progress);
+                run.show_proof_progress(progress);
                 Ok(())
             }
             EngineInput::ChildEvent(session, ChildEvent::Conversation(event)) => {

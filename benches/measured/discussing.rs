@@ -79,8 +79,7 @@ async fn wait(
         }
         let inward = engine.next_input().await;
         engine.handle_input(inward)?;
-        engine.take_recorded();
-        engine.take_deltas();
+        engine.take_view_updates();
     }
 }
 

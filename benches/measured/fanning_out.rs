@@ -125,8 +125,7 @@ async fn settle(engine: &mut Engine, n_begun: usize) -> anyhow::Result<()> {
             Err(_) if has_begun => return Ok(()),
             Err(_) => {}
         }
-        engine.take_recorded();
-        engine.take_deltas();
+        engine.take_view_updates();
     }
 }
 
@@ -168,8 +167,7 @@ async fn wait(
         }
         let inward = engine.next_input().await;
         engine.handle_input(inward)?;
-        engine.take_recorded();
-        engine.take_deltas();
+        engine.take_view_updates();
     }
 }
 

@@ -229,8 +229,8 @@ async fn drive_discussion(
         if let Some(discussion) = engine.discussion(&id) {
             told.print_news(discussion, tell);
         }
-        engine.take_recorded();
-        engine.take_deltas();
+        // Progress is read from the discussion itself.
+        engine.take_view_updates();
         if let Ok(discussion) = end.try_recv() {
             return Ok(discussion);
         }

@@ -234,7 +234,7 @@ async fn drive_run(
     outside: &mut RemoteControl,
 ) -> Result<HeadlessEnd, EngineError> {
     loop {
-        if flush_records(engine, teller).is_err() {
+        if teller.print_updates(&engine.take_view_updates()).is_err() {
             return Ok(HeadlessEnd::OutputClosed);
         }
         if let Some(outcome) = engine.outcome() {
@@ -313,13 +313,6 @@ fn is_idle(engine: &Engine) -> bool {
     state.running.is_none() && state.busy.is_none() && state.awaiting.is_none()
 }
 
-/// Prints the recorded events; text deltas are for screens only.
-fn flush_records(engine: &mut Engine, teller: &mut RunReporter<'_>) -> std::io::Result<()> {
-    engine.take_deltas();
-    teller.print_records(&engine.take_recorded())?;
-    teller.print_proof_progress(&engine.take_proof_progress())
-}
-
 /// Prints how the run ended, records the exit of the program if the run is not over, and returns the exit code.
 async fn report_and_record_end(
     engine: &mut Engine,
@@ -376,7 +369,7 @@ async fn report_and_record_end(
         }
     }
     // The reader may have closed the output; the result stays the same.
-    let _closed = flush_records(engine, teller);
+    let _closed = teller.print_updates(&engine.take_view_updates());
     Ok(code)
 }
 
@@ -398,7 +391,7 @@ async fn drain_tasks(
             () = sleep_until(deadline) => break,
         }
         engine.dismiss_questions()?;
-        if flush_records(engine, teller).is_err() {
+        if teller.print_updates(&engine.take_view_updates()).is_err() {
             break;
         }
     }

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use crate::domain::event::Event;
 use crate::domain::event_wording::{CallDescriptions, EventSpeaker, EventTone, EventWording};
-use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::proof_progress::ProofProgress;
+use crate::engine::ViewUpdate;
 use crate::store::EventLogRecord;
 
 /// The output format of a headless run.
@@ -49,35 +49,28 @@ impl<'a> RunReporter<'a> {
         self.out.flush()
     }
 
-    /// Prints records in order.
+    /// Prints records, and how test runs of proofs ended, in order.
     ///
     /// # Errors
     /// The output is closed.
-    pub fn print_records(&mut self, records: &[EventLogRecord<Event>]) -> io::Result<()> {
-        for record in records {
-            self.print_record(record)?;
+    pub fn print_updates(&mut self, updates: &[ViewUpdate]) -> io::Result<()> {
+        for update in updates {
+            match update {
+                ViewUpdate::EventRecord(record) => self.print_record(record)?,
+                ViewUpdate::ProofProgress(_, progress) => self.print_proof_progress(progress)?,
+                // Only screens show a text before it is finished.
+                ViewUpdate::TextDelta(_) => {}
+            }
         }
         self.out.flush()
     }
 
-    /// Prints how test runs of a proof ended. Programs get the whole proof as an event.
-    ///
-    /// # Errors
-    /// The output is closed.
-    pub fn print_proof_progress(
-        &mut self,
-        progress: &[(UnixMillis, ProofProgress)],
-    ) -> io::Result<()> {
-        if self.format == ReportFormat::Json {
-            return Ok(());
+    /// Prints how a test run of a proof ended. Programs get the whole proof as an event.
+    fn print_proof_progress(&mut self, progress: &ProofProgress) -> io::Result<()> {
+        match progress.describe_end() {
+            Some(line) if self.format == ReportFormat::Lines => writeln!(self.out, "  {line}"),
+            Some(_) | None => Ok(()),
         }
-        let lines = progress
-            .iter()
-            .filter_map(|(_, progress)| progress.describe_end());
-        for line in lines {
-            writeln!(self.out, "  {line}")?;
-        }
-        self.out.flush()
     }
 
     fn print_record(&mut self, record: &EventLogRecord<Event>) -> io::Result<()> {

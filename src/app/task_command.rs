@@ -137,7 +137,6 @@ async fn drive_task(
                 tell(&line);
             }
         }
-        engine.take_deltas();
         engine.dismiss_questions()?;
         if let Ok(result) = result.try_recv() {
             return Ok(result);

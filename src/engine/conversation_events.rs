@@ -121,7 +121,7 @@ impl Engine {
             }
             (AdapterEvent::TextDelta { text, .. }, None) => {
                 let session = session.clone();
-                run.deltas.push(TextDelta::Child { session, text });
+                run.show_delta(TextDelta::Child { session, text });
                 Ok(())
             }
             (AdapterEvent::SessionOpened { external_id, .. }, None) => {
@@ -153,11 +153,11 @@ impl Engine {
             }
             AdapterEvent::SessionLost { reason } => self.on_session_lost(role, &reason),
             AdapterEvent::TextDelta { item, text } => {
-                run.deltas.push(TextDelta::Text { role, item, text });
+                run.show_delta(TextDelta::Text { role, item, text });
                 Ok(())
             }
             AdapterEvent::BlockWithdrawn { item } => {
-                run.deltas.push(TextDelta::Withdrawn { role, item });
+                run.show_delta(TextDelta::Withdrawn { role, item });
                 Ok(())
             }
             AdapterEvent::InputUndelivered { text } => run.record(Event::MessageQueued {
@@ -398,4 +398,39 @@ fn record_session_opened(
         external_id,
         model,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::ViewUpdate;
+    use crate::engine::approvals::ApprovalTestRun;
+
+    #[test]
+    fn a_finished_text_is_shown_between_its_own_pieces_and_those_of_the_next_one() {
+        let mut run = ApprovalTestRun::new();
+        run.engine.take_view_updates();
+        let piece = |item: &str| AdapterEvent::TextDelta {
+            item: item.to_owned(),
+            text: "A pie".to_owned(),
+        };
+        run.handle_adapter_event(piece("first"));
+        run.handle_adapter_event(AdapterEvent::Text {
+            item: "first".to_owned(),
+            text: "A piece.".to_owned(),
+        });
+        run.handle_adapter_event(piece("second"));
+        let updates = run.engine.take_view_updates().into_iter();
+        let shown: Vec<String> = updates
+            .map(|update| match update {
+                ViewUpdate::TextDelta(TextDelta::Text { item, .. }) => item,
+                ViewUpdate::EventRecord(record) => match record.event {
+                    Event::Agent { news, .. } => format!("{news:?}"),
+                    other => format!("{other:?}"),
+                },
+                other => format!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(shown, ["first", "Text { text: \"A piece.\" }", "second"]);
+    }
 }

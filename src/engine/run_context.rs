@@ -47,10 +47,8 @@ pub struct RunContext {
     /// Where background work sends its results.
     pub(super) inputs: mpsc::Sender<EngineInput>,
     pub(super) tasks: JoinSet<()>,
-    pub(super) recorded: Vec<EventLogRecord<Event>>,
-    pub(super) deltas: Vec<TextDelta>,
-    /// Which test runs of proofs started and ended, and when; only for views.
-    pub(super) proof_progress: Vec<(UnixMillis, ProofProgress)>,
+    /// What front ends have not fetched yet, in the order in which it happened.
+    pub(super) view_updates: Vec<ViewUpdate>,
     /// Stops running git commands and tests.
     pub(super) cancel: CancellationToken,
     /// Passed to work that must finish even when everything else is stopped; it is never cancelled.
@@ -64,6 +62,16 @@ pub struct RunContext {
     pub(super) receipts: ReceiptWriter,
     /// The trees that were laid down for test runs.
     pub(super) seen_trees: SeenTrees,
+}
+
+/// What happened, for front ends.
+#[derive(Debug)]
+pub enum ViewUpdate {
+    EventRecord(Box<EventLogRecord<Event>>),
+    /// A piece of an agent's text. It is not recorded: the finished text is.
+    TextDelta(TextDelta),
+    /// A test run of a proof starts or has ended. It is not recorded: the whole proof is.
+    ProofProgress(UnixMillis, ProofProgress),
 }
 
 /// What the engine does after an owner has returned.
@@ -128,9 +136,7 @@ impl RunContext {
             repository,
             inputs,
             tasks: JoinSet::new(),
-            recorded: Vec::new(),
-            deltas: Vec::new(),
-            proof_progress: Vec::new(),
+            view_updates: Vec::new(),
             cancel,
             final_work_cancel: CancellationToken::new(),
             tree_lock: Arc::default(),
@@ -252,7 +258,7 @@ impl RunContext {
     /// Writing the record of the run failed.
     pub(super) fn record_unsynced(&mut self, event: Event) -> Result<(), EngineError> {
         let (record, _none) = self.journal.record_unsynced(event)?;
-        self.recorded.push(record);
+        self.show_record(record);
         Ok(())
     }
 
@@ -273,7 +279,7 @@ impl RunContext {
         }
         let completes = completes_chain(&record.event);
         let is_noted = completes_notes(&record.event);
-        self.recorded.push(record);
+        self.show_record(record);
         if completes {
             self.complete_receipts()?;
         }
@@ -330,7 +336,7 @@ impl RunContext {
             }
         };
         let (record, _none) = self.journal.record(event)?;
-        self.recorded.push(record);
+        self.show_record(record);
         Ok(())
     }
 
@@ -396,15 +402,27 @@ impl RunContext {
         })
     }
 
-    /// Notes for the views how far a proof is; what is said of tests that were stopped comes too late.
-    pub(super) fn note_proof_progress(&mut self, progress: ProofProgress) {
+    fn show_record(&mut self, record: EventLogRecord<Event>) {
+        self.view_updates
+            .push(ViewUpdate::EventRecord(Box::new(record)));
+    }
+
+    /// Shows front ends a piece of an agent's text.
+    pub(super) fn show_delta(&mut self, delta: TextDelta) {
+        self.view_updates.push(ViewUpdate::TextDelta(delta));
+    }
+
+    /// Shows front ends how far a proof is; what is said of tests that were stopped comes too late.
+    pub(super) fn show_proof_progress(&mut self, progress: ProofProgress) {
         let state = self.state();
         let is_present = match progress.step {
             0 => state.busy == Some(ProgramOperation::Baseline),
             step => state.is_testing_step() && state.current_step_number() == Some(step),
         };
         if is_present {
-            self.proof_progress.push((self.journal.now(), progress));
+            let at = self.journal.now();
+            self.view_updates
+                .push(ViewUpdate::ProofProgress(at, progress));
         }
     }
 

@@ -251,8 +251,7 @@ impl ChatTranscript {
                 };
                 self.set_changed_files(item, paths.iter().map(changed).collect());
             }
-            // Streamed text does not pass through the log and can arrive first: it belongs to the new
-            // attempt, so the notice goes above it.
+            // Above a text that is still streaming: that is the new attempt's, or is withdrawn.
             AgentActivity::Retrying { .. } => {
                 let told = event_blocks::from_activity(who, news);
                 self.remove_earlier_retry(who, &told);

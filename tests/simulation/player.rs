@@ -197,7 +197,7 @@ impl User {
         EventLogReader::from_start(&engine.journal().layout().events())
             .read_all(|record| seen.push(record.event))
             .expect("a log that can be read");
-        engine.take_recorded();
+        engine.take_view_updates();
         Self {
             scenario,
             seen,
@@ -207,7 +207,6 @@ impl User {
 
     /// Reads what was recorded since.
     fn look(&mut self, engine: &mut Engine) {
-        engine.take_deltas();
         for record in engine.take_recorded() {
             let value = serde_json::to_value(&record.event).expect("an event");
             let kind = value["kind"].as_str().unwrap_or_default().to_owned();

@@ -17,7 +17,6 @@ mod run_actions;
 mod run_end;
 mod run_lifecycle;
 mod task_actions;
-mod view_updates;
 
 use std::time::Duration;
 
@@ -31,7 +30,7 @@ use crate::domain::question::QuestionKind;
 use crate::domain::reversal_plan::ReversalPreview;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
-use crate::engine::{Engine, EngineInput};
+use crate::engine::{Engine, EngineInput, ViewUpdate};
 use crate::store::{StoreError, WorkdirLayout, utc_time};
 use crate::tui::{Action, Screen, ScreenSettings};
 
@@ -45,7 +44,6 @@ use composer_history::ComposerHistory;
 use dialog_previews::DialogPreviews;
 use document_tracker::DocumentTracker;
 use task_actions::ChildHistory;
-use view_updates::{ViewUpdate, ViewUpdates};
 
 pub use discussion_actions::to_arguments;
 pub use run_actions::RunRequest;
@@ -62,8 +60,8 @@ pub struct RunSession {
     engine: Option<Engine>,
     /// The unfinished run that the user is asked about.
     unfinished_state: Option<Box<RunState>>,
-    /// Events and deltas for the next frame of agent output.
-    updates: ViewUpdates,
+    /// What the screen does not show yet: it waits for the next frame of agent output.
+    updates: Vec<ViewUpdate>,
     previews: DialogPreviews,
     documents: DocumentTracker,
     /// Whether the earlier events of the run are on the screen or being loaded.
@@ -109,7 +107,7 @@ impl RunSession {
             project: None,
             engine: None,
             unfinished_state: None,
-            updates: ViewUpdates::default(),
+            updates: Vec::new(),
             previews: DialogPreviews::default(),
             documents: DocumentTracker::default(),
             scrollback_is_shown: false,
@@ -286,20 +284,21 @@ impl RunSession {
 
     /// Takes updates from the run: shows agent output at the pace of its frames, everything else at once.
     fn show_updates(&mut self) -> Result<(), TuiEnd> {
-        let mut is_all_output = true;
+        let mut can_wait = true;
         if let Some(engine) = &mut self.engine {
-            let collected = self.updates.collect(engine);
-            is_all_output = collected.is_all_output;
-            if collected.changes_prompt {
+            let updates = engine.take_view_updates();
+            can_wait = updates.iter().all(can_wait_for_output_frame);
+            if updates.iter().any(changes_prompt) {
                 // The preview must include it: the turn at the gate will send it, too.
                 self.previews.forget_question();
             }
+            self.updates.extend(updates);
             if engine.outcome().is_some() {
                 engine.end_conversations();
             }
         }
         self.changes.has_updates = true;
-        if !(self.is_in_front && is_all_output) {
+        if !(self.is_in_front && can_wait) {
             self.apply_updates();
             self.refresh_branch();
             self.changes.is_urgent = true;
@@ -316,7 +315,7 @@ impl RunSession {
 
     /// Applies the collected updates to the screen.
     pub fn apply_updates(&mut self) {
-        for update in self.updates.take() {
+        for update in std::mem::take(&mut self.updates) {
             match update {
                 ViewUpdate::TextDelta(delta) => self.screen.on_delta(delta),
                 ViewUpdate::ProofProgress(at, progress) => {
@@ -420,4 +419,26 @@ impl RunSession {
         self.previews.forget_question();
         self.show_updates()
     }
+}
+
+/// Returns whether an update can wait for the next frame of agent output.
+fn can_wait_for_output_frame(update: &ViewUpdate) -> bool {
+    match update {
+        ViewUpdate::EventRecord(record) => matches!(record.event, Event::Agent { .. }),
+        ViewUpdate::TextDelta(_) | ViewUpdate::ProofProgress(..) => true,
+    }
+}
+
+/// Returns whether the next turn will send more than before.
+fn changes_prompt(update: &ViewUpdate) -> bool {
+    let ViewUpdate::EventRecord(record) = update else {
+        return false;
+    };
+    matches!(
+        record.event,
+        Event::NoteMade(_)
+            | Event::NoteRemoved { .. }
+            | Event::ThreadResolved { .. }
+            | Event::MessageQueued { .. }
+    )
 }

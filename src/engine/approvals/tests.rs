@@ -88,7 +88,7 @@ impl ApprovalTestRun {
         }
     }
 
-    fn handle_adapter_event(&mut self, event: AdapterEvent) {
+    pub(in crate::engine) fn handle_adapter_event(&mut self, event: AdapterEvent) {
         let told = EngineInput::ConversationEvent(
             SessionId::new("ses_a"),
             ConversationEvent::Adapter(event),

@@ -559,7 +559,7 @@ fn why_an_agent_tries_again_stands_above_what_it_says_then() {
         role: Role::Planner,
         item: "1".to_owned(),
     });
-    // The text does not pass through the log and arrives first.
+    // Its text may arrive before the notice.
     live.on_delta(text("The retry is here.\n"));
     let seen = told(&mut live, std::slice::from_ref(&retries));
     let (why, what) = places(&seen);
