@@ -409,6 +409,38 @@ impl ChatTranscript {
         self.evict_old_blocks();
     }
 
+    /// Appends a block, or inserts it before the text that its author (or the role it is about) is still
+    /// sending, or before the card of a finished run. Pieces of a text can arrive before the event of an earlier
+    /// thought.
+    fn insert_block(&mut self, mut block: TranscriptBlock, about: Option<BlockAuthor>) {
+        let is_own = block.author.is_agent() && !block.is_provisional();
+        let said_by = is_own.then_some(block.author).or(about);
+        let said = said_by.and_then(|who| self.first_streaming_block(who));
+        let Some(at) = said.or_else(|| self.run_summary_index()) else {
+            self.blocks.push_back(block);
+            return;
+        };
+        if let (true, Some(after)) = (block.author.is_agent(), self.blocks.get_mut(at)) {
+            // The name line moves to the block that is now the first one.
+            if std::mem::take(&mut after.is_named) {
+                block.is_named = true;
+                block.cli = after.cli.take();
+            }
+        }
+        self.blocks.insert(at, block);
+    }
+
+    /// Returns the first of the texts at the end that an agent is still sending.
+    fn first_streaming_block(&self, who: BlockAuthor) -> Option<usize> {
+        let mut blocks = self.blocks.iter().enumerate().rev();
+        let is_said = |block: &TranscriptBlock| block.is_provisional_of(who, None);
+        let mut first = None;
+        while let Some((at, _)) = blocks.next().filter(|(_, block)| is_said(block)) {
+            first = Some(at);
+        }
+        first
+    }
+
     /// Returns how many blocks there have been in total.
     pub fn total_blocks(&self) -> u64 {
         u64::try_from(self.end_number().saturating_sub(FIRST_BLOCK)).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! The list of blocks: where a new one goes, what is folded and dropped, and what linear mode prints of it.
+//! The list of blocks: what is folded and dropped, and what linear mode prints of it.
 
 use std::ops::Range;
 
@@ -30,40 +30,8 @@ struct RetentionLimit {
     bytes: usize,
 }
 
-/// Where a new block goes: an agent's finished block before the text that it is still sending. Pieces of a text do not pass
-/// through the log, so they can arrive before the event of an earlier thought.
+/// What the last blocks say.
 impl ChatTranscript {
-    /// Appends a block, or inserts it before the text that its author (or the role it is about) is still
-    /// sending, or before the card of a finished run.
-    pub(super) fn insert_block(&mut self, mut block: TranscriptBlock, about: Option<BlockAuthor>) {
-        let is_own = block.author.is_agent() && !block.is_provisional();
-        let said_by = is_own.then_some(block.author).or(about);
-        let said = said_by.and_then(|who| self.first_streaming_block(who));
-        let Some(at) = said.or_else(|| self.run_summary_index()) else {
-            self.blocks.push_back(block);
-            return;
-        };
-        if let (true, Some(after)) = (block.author.is_agent(), self.blocks.get_mut(at)) {
-            // The name line moves to the block that is now the first one.
-            if std::mem::take(&mut after.is_named) {
-                block.is_named = true;
-                block.cli = after.cli.take();
-            }
-        }
-        self.blocks.insert(at, block);
-    }
-
-    /// Returns the first of the texts at the end that an agent is still sending.
-    pub(super) fn first_streaming_block(&self, who: BlockAuthor) -> Option<usize> {
-        let mut blocks = self.blocks.iter().enumerate().rev();
-        let is_said = |block: &TranscriptBlock| block.is_provisional_of(who, None);
-        let mut first = None;
-        while let Some((at, _)) = blocks.next().filter(|(_, block)| is_said(block)) {
-            first = Some(at);
-        }
-        first
-    }
-
     /// Hides the last question of the run: its answer says what it was. Until then it is seen where no dialog asks it, as
     /// on a read-only screen.
     pub(super) fn hide_last_question(&mut self) {
