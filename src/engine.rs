@@ -26,13 +26,13 @@
 //! - `documents`: `plan.md`, `comments.md` and `log.md`: what waits to be written, and conflicts.
 //! - `execution_effects`: survey, branch, snapshots, tests, commits and undo; it keeps what they are compared with.
 //!
-//! Owners do not reach into each other. `Engine` itself connects them, in seven files: this one (inputs), `event_pump`
+//! Owners do not reach into each other. `Engine` itself connects them, in seven files: this one (inputs), `follow_ups`
 //! (event → effects), `effects` (effect → owner), `conversation_events` (what a CLI said → events), `request_router`
 //! (request → owner, and each answer on its way back), `public_api` and `warnings`.
 //!
 //! What goes wrong, and what prevents it:
 //!
-//! - An effect before its event is durable: effects are performed by `event_pump` alone, after the journal has synced.
+//! - An effect before its event is durable: effects are performed by `follow_ups` alone, after the journal has synced.
 //! - An owner called in the middle of another one's change: it gets a request instead, performed afterwards. A method of
 //!   `Engine` that uses an owner therefore ends with `Engine::settle`.
 //! - An answer to nobody, or to the wrong CLI: each request carries its `RequestAddress`.
@@ -57,8 +57,8 @@ mod documents;
 mod effects;
 mod engine_error;
 mod engine_input;
-mod event_pump;
 mod execution_effects;
+mod follow_ups;
 pub mod git;
 mod input_channel;
 pub mod log_sinks;
