@@ -10,7 +10,7 @@
 //!      │    ┌───────────────┬──────────────┼─┬──────────────┬─────────────┬──────────────┬─────────────────────┐
 //!      └────│ conversations │ approvals      │ subagents    │ tools       │ discussions  │ documents, checks   │
 //!           └───────┬───────┴────────────────┴──────┬───────┴─────────────┴──────────────┴──────────┬──────────┘
-//!                   │ commands, events              │ request(OwnerRequest) ──▶ request_router       │ git, tests, files
+//!                   │ commands, events              │ request(OwnerRequest) ──▶ follow_ups           │ git, tests, files
 //!                   ▼                               └──▶ another owner, after this one returned      ▼
 //!            AgentConversation ◀─▶ the CLI                                              tasks ── EngineInput ──▶ back in
 //! ```
@@ -26,9 +26,9 @@
 //! - `documents`: `plan.md`, `comments.md` and `log.md`: what waits to be written, and conflicts.
 //! - `execution_effects`: survey, branch, snapshots, tests, commits and undo; it keeps what they are compared with.
 //!
-//! Owners do not reach into each other. `Engine` itself connects them, in seven files: this one (inputs), `follow_ups`
-//! (event → effects), `effects` (effect → owner), `conversation_events` (what a CLI said → events), `request_router`
-//! (request → owner, and each answer on its way back), `public_api` and `warnings`.
+//! Owners do not reach into each other. `Engine` itself connects them, in six files: this one (inputs), `follow_ups`
+//! (event → effects; request → owner, and each answer on its way back), `effects` (effect → owner), `conversation_events`
+//! (what a CLI said → events), `public_api` and `warnings`.
 //!
 //! What goes wrong, and what prevents it:
 //!
@@ -68,7 +68,6 @@ pub mod proof_cells;
 mod public_api;
 pub mod read_target_resolver;
 mod receipt_writer;
-mod request_router;
 mod role_session;
 pub mod run_changes;
 mod run_context;
