@@ -132,12 +132,12 @@ impl BlockContent {
 }
 
 impl BlockContent {
-    /// Returns whether it is a question of the run.
     /// Returns whether it has a list below its text.
     pub fn has_list(&self) -> bool {
         matches!(self, Self::Fact { list, .. } if !list.is_empty())
     }
 
+    /// Returns whether it is a question of the run.
     pub fn is_question(&self) -> bool {
         matches!(
             self,
