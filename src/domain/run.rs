@@ -4,6 +4,7 @@
 
 mod agent_questions;
 mod approval_checks;
+mod approval_requests;
 mod child_sessions;
 mod deferred_answers;
 mod files_changed_by_tests;
@@ -612,7 +613,7 @@ impl Run {
                 deferred_answers::on_answer_timeout(state, at, request)
             }
             Event::ApprovalRequested(approval) => {
-                user_commands::on_approval_requested(state, approval)
+                approval_requests::on_approval_requested(state, approval)
             }
             Event::ApprovalDecided {
                 request,
@@ -620,9 +621,9 @@ impl Run {
                 by,
                 reason,
                 ..
-            } => user_commands::on_approval_decided(state, request, *allowed, by, reason),
+            } => approval_requests::on_approval_decided(state, request, *allowed, by, reason),
             Event::ApprovalExpired { approval, .. } => {
-                user_commands::on_approval_expired(state, &approval.request)
+                approval_requests::on_approval_expired(state, &approval.request)
             }
             Event::DraftFound { turn, files } => run_recovery::on_draft_found(state, turn, files),
             Event::RepositorySurveyed { terms } => plan_approval::on_surveyed(state, terms),

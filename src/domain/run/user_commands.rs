@@ -1,16 +1,15 @@
 //! Handles the user's commands: release, gate, interrupt, stop, cancel, exit, and answers to questions.
 
 use super::{
-    ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions,
-    approval_checks, child_sessions, deferred_answers, files_changed_by_tests, held_edit_questions,
-    plan_approval, plan_reentry, proof_questions, queued_messages, review_loop, run_discussions,
-    run_recovery, scope_questions, step_commit, step_execution, step_tests, step_undo,
-    test_baseline, turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
+    ProgramOperation, ResultValidity, RunState, agent_questions, approval_checks, child_sessions,
+    deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, plan_reentry,
+    proof_questions, queued_messages, review_loop, run_discussions, run_recovery, scope_questions,
+    step_commit, step_execution, step_tests, step_undo, test_baseline, turn_lifecycle,
+    unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::tampering::{self, RestoredFile};
-use crate::domain::event::{Approval, ApprovalDecider, DENIED_BY_USER};
-use crate::domain::ids::{RequestId, UnixMillis};
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Gate, Mode, Phase, TransitionCause};
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::question::{
@@ -146,62 +145,6 @@ pub(super) fn on_program_exit(state: &mut RunState) -> Vec<Effect> {
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
     }
     effects
-}
-
-pub(super) fn on_approval_requested(state: &mut RunState, approval: &Approval) -> Vec<Effect> {
-    let runs = state
-        .running
-        .as_ref()
-        .is_some_and(|running| running.order.turn == approval.turn);
-    if runs || child_sessions::is_child_turn(state, &approval.turn) {
-        state.n_approvals = state.n_approvals.saturating_add(1);
-        state.approvals.push(Approval {
-            n: state.n_approvals,
-            ..approval.clone()
-        });
-    }
-    Vec::new()
-}
-
-pub(super) fn on_approval_decided(
-    state: &mut RunState,
-    request: &RequestId,
-    allowed: bool,
-    by: &ApprovalDecider,
-    reason: &str,
-) -> Vec<Effect> {
-    let mut asked = state.approvals.iter();
-    let asked = asked.find(|approval| approval.request == *request).cloned();
-    // A denial without a reason also ends the turn, so the agent learns of it with its next turn.
-    if let Some(refused) = &asked
-        && (!allowed && *by == ApprovalDecider::User && reason == DENIED_BY_USER)
-        && !child_sessions::is_child_turn(state, &refused.turn)
-    {
-        let (role, what) = (turn_lifecycle::running_role(state), refused.describe());
-        if !turn_lifecycle::runs_isolated_turn(state, role) {
-            state.refused.push(UnansweredRequest { role, what });
-        }
-    }
-    // What rules and the mode allow is decided again when the step is audited.
-    let by_user = allowed && matches!(by, ApprovalDecider::User | ApprovalDecider::Cascade);
-    // A child's edits are not the step's; its accepted patch becomes part of the step.
-    let is_of_step = |approval: &Approval| {
-        !child_sessions::is_child_turn(state, &approval.turn)
-            || child_sessions::is_awaiting_patch_approval(state, &approval.turn)
-    };
-    let asked = asked.filter(|approval| by_user && is_of_step(approval));
-    if let Some(approval) = asked {
-        held_edit_questions::on_edit_allowed(state, &approval);
-        approval_checks::record_allowed_call(state, &approval);
-    }
-    on_approval_expired(state, request)
-}
-
-pub(super) fn on_approval_expired(state: &mut RunState, request: &RequestId) -> Vec<Effect> {
-    state
-        .approvals
-        .retain(|approval| approval.request != *request);
-    Vec::new()
 }
 
 pub(super) fn on_files_tampered(state: &mut RunState, files: &[RestoredFile]) -> Vec<Effect> {
