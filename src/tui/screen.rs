@@ -44,6 +44,7 @@ use super::tabs::status::AdapterSandboxView;
 use super::terminal_status::TerminalStatus;
 use super::text_versions::ConflictVersions;
 use super::theme::{ColorTheme, TerminalBackground};
+use super::transcript::BlockAuthor;
 use super::transcript::ChatTranscript;
 use super::transcript::ScrollbackDemand;
 use super::welcome_page::WelcomeInfo;
@@ -185,11 +186,17 @@ impl Screen {
     /// Applies a piece of text that an agent is writing.
     pub fn on_delta(&mut self, delta: TextDelta) {
         self.is_dirty = true;
-        if let TextDelta::Child { session, text } = &delta {
-            return self.on_speech_delta(session, text);
+        let transcript = &mut self.tabs.chat.transcript;
+        match delta {
+            TextDelta::Child { session, text } => return self.on_speech_delta(&session, &text),
+            TextDelta::Text { role, item, text } => {
+                transcript.append_streaming_text(BlockAuthor::Agent(role), &item, &text);
+            }
+            TextDelta::Withdrawn { role, item } => {
+                transcript.withdraw_streaming_text(BlockAuthor::Agent(role), &item);
+            }
         }
         self.tabs.status.silent_turn = None;
-        self.tabs.chat.transcript.on_delta(delta);
     }
 
     /// Applies the start or the end of a test run that proves a step.

@@ -64,7 +64,6 @@ use crate::domain::event_wording::short_commit;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::question::QuestionAnswer;
 use crate::domain::step_result::with_result_line;
-use crate::domain::text_delta::TextDelta;
 
 /// The blocks of the conversation and the scroll position.
 #[derive(Debug)]
@@ -264,21 +263,33 @@ impl ChatTranscript {
         }
     }
 
-    /// Applies a piece of streamed text.
-    pub fn on_delta(&mut self, delta: TextDelta) {
-        match delta {
-            TextDelta::Text { role, item, text } => {
-                self.append_streaming_text(BlockAuthor::Agent(role), &item, &text);
-            }
-            // The board shows a participant's text, and a child's own transcript a child's.
-            TextDelta::Child { .. } => {}
-            TextDelta::Withdrawn { role, item } => {
-                let who = BlockAuthor::Agent(role);
-                self.note_withdrawn_text(who, &item);
-                self.streaming_texts.remove(&(who, item.clone()));
-                self.remove_blocks(|block| block.is_provisional_of(who, Some(&item)));
-            }
+    /// Appends a piece of a text that an agent is writing.
+    pub fn append_streaming_text(&mut self, who: BlockAuthor, item: &str, piece: &str) {
+        let saying = self.streaming_texts.entry((who, item.to_owned()));
+        let text = saying.or_default().push(piece);
+        if text.is_empty() {
+            return;
         }
+        let found = self
+            .blocks
+            .iter_mut()
+            .rev()
+            .find(|block| block.is_provisional_of(who, Some(item)));
+        match found {
+            Some(block) => self.n_bytes += block.append_text(text),
+            None => self.push_blocks(vec![TranscriptBlock::new(
+                who,
+                BlockContent::provisional(item, text),
+            )]),
+        }
+        self.evict_old_blocks();
+    }
+
+    /// Removes a text that an agent does not finish.
+    pub fn withdraw_streaming_text(&mut self, who: BlockAuthor, item: &str) {
+        self.note_withdrawn_text(who, item);
+        self.streaming_texts.remove(&(who, item.to_owned()));
+        self.remove_blocks(|block| block.is_provisional_of(who, Some(item)));
     }
 
     /// Sets the folder that paths are shown relative to, also in existing blocks.
@@ -324,27 +335,6 @@ impl ChatTranscript {
             BlockAuthor::System,
             BlockContent::notice(text),
         )]);
-    }
-
-    fn append_streaming_text(&mut self, who: BlockAuthor, item: &str, piece: &str) {
-        let saying = self.streaming_texts.entry((who, item.to_owned()));
-        let text = saying.or_default().push(piece);
-        if text.is_empty() {
-            return;
-        }
-        let found = self
-            .blocks
-            .iter_mut()
-            .rev()
-            .find(|block| block.is_provisional_of(who, Some(item)));
-        match found {
-            Some(block) => self.n_bytes += block.append_text(text),
-            None => self.push_blocks(vec![TranscriptBlock::new(
-                who,
-                BlockContent::provisional(item, text),
-            )]),
-        }
-        self.evict_old_blocks();
     }
 
     /// Replaces the author's oldest provisional block with the finished one.

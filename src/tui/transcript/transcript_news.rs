@@ -141,7 +141,6 @@ mod tests {
     use super::*;
     use crate::domain::event::{AgentActivity, Event};
     use crate::domain::ids::{TurnId, UnixMillis};
-    use crate::domain::text_delta::TextDelta;
     use crate::domain::turn::Role;
     use crate::tui::transcript::ChatTranscript;
     use proptest::prelude::*;
@@ -155,11 +154,7 @@ mod tests {
     }
 
     fn receive(transcript: &mut ChatTranscript, text: &str) {
-        transcript.on_delta(TextDelta::Text {
-            role: Role::Planner,
-            item: "1".to_owned(),
-            text: text.to_owned(),
-        });
+        transcript.append_streaming_text(BlockAuthor::Agent(Role::Planner), "1", text);
     }
 
     fn finish(transcript: &mut ChatTranscript, text: &str) {
@@ -212,10 +207,7 @@ mod tests {
             let mut transcript = ChatTranscript::default();
             receive(&mut transcript, received);
             spoken(&mut transcript);
-            transcript.on_delta(TextDelta::Withdrawn {
-                role: Role::Planner,
-                item: "1".to_owned(),
-            });
+            transcript.withdraw_streaming_text(BlockAuthor::Agent(Role::Planner), "1");
             let notice = ["The agent starts this text over"];
             assert_eq!(spoken(&mut transcript), notice[..usize::from(told)]);
         }
