@@ -10,7 +10,7 @@
 //!      │    ┌───────────────┬──────────────┼─┬──────────────┬─────────────┬──────────────┬─────────────────────┐
 //!      └────│ conversations │ approvals      │ subagents    │ tools       │ discussions  │ documents, checks   │
 //!           └───────┬───────┴────────────────┴──────┬───────┴─────────────┴──────────────┴──────────┬──────────┘
-//!                   │ commands, events              │ request(OwnerRequest) ──▶ follow_ups           │ git, tests, files
+//!                   │ commands, events              │ request(OwnerRequest) ──▶ request_router       │ git, tests, files
 //!                   ▼                               └──▶ another owner, after this one returned      ▼
 //!            AgentConversation ◀─▶ the CLI                                              tasks ── EngineInput ──▶ back in
 //! ```
@@ -26,13 +26,13 @@
 //! - `documents`: `plan.md`, `comments.md` and `log.md`: what waits to be written, and conflicts.
 //! - `execution_effects`: survey, branch, snapshots, tests, commits and undo; it keeps what they are compared with.
 //!
-//! Owners do not reach into each other. `Engine` itself connects them, in six files: this one (inputs), `follow_ups`
+//! Owners do not reach into each other. `Engine` itself connects them, in six files: this one (inputs), `request_router`
 //! (event → effects; request → owner, and each answer on its way back), `effects` (effect → owner), `conversation_events`
 //! (what a CLI said → events), `public_api` and `warnings`.
 //!
 //! What goes wrong, and what prevents it:
 //!
-//! - An effect before its event is durable: effects are performed by `follow_ups` alone, after the journal has synced.
+//! - An effect before its event is durable: effects are performed by `request_router` alone, after the journal has synced.
 //! - An owner called in the middle of another one's change: it gets a request instead, performed afterwards. A method of
 //!   `Engine` that uses an owner therefore ends with `Engine::settle`.
 //! - An answer to nobody, or to the wrong CLI: each request carries its `RequestAddress`.
@@ -58,7 +58,6 @@ mod effects;
 mod engine_error;
 mod engine_input;
 mod execution_effects;
-mod follow_ups;
 pub mod git;
 mod input_channel;
 pub mod log_sinks;
@@ -68,6 +67,7 @@ pub mod proof_cells;
 mod public_api;
 pub mod read_target_resolver;
 mod receipt_writer;
+mod request_router;
 mod role_session;
 pub mod run_changes;
 mod run_context;

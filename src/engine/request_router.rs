@@ -1,5 +1,5 @@
-//! Records each event, steps the run with it, and performs what follows: the effects, and what one owner asks of another.
-//! All decisions and answers to agents leave here.
+//! Routes what follows an event: it is recorded, the run steps with it, its effects are performed, and what one owner asks
+//! of another reaches that one. All decisions and answers to agents go out here.
 
 use std::collections::{BTreeMap, VecDeque};
 
