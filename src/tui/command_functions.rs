@@ -186,9 +186,9 @@ impl CommandTarget for Screen {
     }
 
     fn copy_code_block(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let mut last = self.last_copied_code;
+        let mut last = self.tabs.chat.last_copied_code;
         let actions = self.apply_to_front(state, |front| front.copy_code_block(&mut last));
-        self.last_copied_code = last;
+        self.tabs.chat.last_copied_code = last;
         actions
     }
 

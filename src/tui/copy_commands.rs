@@ -17,7 +17,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Which code block was copied last: a hash of all blocks that it was chosen from, and its index counted from the
 /// last one.
-pub(super) type CopiedCodeBlock = Option<(u64, usize)>;
+pub type CopiedCodeBlock = Option<(u64, usize)>;
 
 /// What is in front: the open pager or diff, otherwise the tab that has the keys.
 #[derive(Debug)]

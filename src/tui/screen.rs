@@ -16,7 +16,6 @@ use super::approval_view::{ApprovalEntry, ExactCall};
 use super::completion::ComposerAssist;
 use super::composer::{PasteResult, TextComposer, describe_too_large};
 use super::composer_pane::ComposerPane;
-use super::copy_commands::CopiedCodeBlock;
 use super::cross_tab_toast::CrossTabToast;
 use super::dialog::ChoiceDialog;
 use super::dialog::ComposerDraft;
@@ -76,7 +75,6 @@ pub struct Screen {
     /// What is known about discussions beyond the run's state.
     pub(super) discussions: DiscussionViewState,
     pub(super) run_facts: RunFacts,
-    pub(super) last_copied_code: CopiedCodeBlock,
     pub(super) hit_areas: ScreenHitAreas,
     /// What linear mode has printed.
     pub(super) linear: LinearView,
@@ -118,7 +116,6 @@ impl Screen {
             toast: ToastLine::default(),
             discussions: DiscussionViewState::default(),
             run_facts: RunFacts::default(),
-            last_copied_code: None,
             hit_areas: ScreenHitAreas::default(),
             linear: LinearView::default(),
             is_dirty: true,

@@ -79,7 +79,7 @@ impl TabKind {
         self.info().title
     }
 
-    /// Returns the digit that shows the tab, from 1.
+    /// Returns the number by which a command may name the tab, from 1.
     pub fn digit(self) -> usize {
         self.index() + 1
     }

@@ -1,7 +1,7 @@
 //! The tabs of the screen.
 //!
 //! A new tab is a file with its [`ScreenTab`], its `mod` line and its line in the list of `tab_kind`. All else reads
-//! this list: the bar, `/tab NAME`, the digits, switching, search, copying, the palette.
+//! this list: the bar, `/tab NAME`, switching, search, copying, the palette. A key of its own is a row of `command_rows`.
 
 pub mod chat;
 pub mod comments;

@@ -19,6 +19,7 @@ mod layers;
 mod names;
 mod shape;
 mod sources;
+mod walks;
 
 use std::path::{Path, PathBuf};
 

@@ -5,6 +5,7 @@ use ratatui::text::Span;
 
 use crate::domain::run::RunState;
 use crate::tui::Screen;
+use crate::tui::keymap::ComposerFocus;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
@@ -18,7 +19,7 @@ pub struct TabBar {
     pub columns: usize,
 }
 
-/// Lays out the names of the views. The digits are their keys, and stand there only while keys are looked up.
+/// Lays out the names of the views. Their keys are before them only while keys are looked up.
 pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) -> TabBar {
     let columns = usize::from(area.width);
     let shows_keys = screen.overlays.palette.is_some();
@@ -79,11 +80,14 @@ fn lay_out_tabs(
         let count = state.map(|state| page.count(state)).unwrap_or_default();
         let is_new =
             view.shown != tab && view.has_unseen_changes(tab, page.revision(&screen.documents));
-        let key = if shows_keys {
-            format!("{} ", tab.digit())
-        } else {
-            String::new()
-        };
+        let key = Some(tab).filter(|_| shows_keys).and_then(|tab| {
+            let action = format!("show-{}", tab.slash_name());
+            let (key, _) = screen
+                .keymap()
+                .action_key(&action, ComposerFocus::Unfocused)?;
+            Some(format!("{key} "))
+        });
+        let key = key.unwrap_or_default();
         let (gap, before) = if n == 0 { ("", pad) } else { (" ", " ") };
         let (after, after_style) = if is_new {
             ("•", theme::RUNNING)

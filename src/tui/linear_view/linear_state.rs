@@ -92,10 +92,9 @@ impl LinearView {
             } => {
                 self.speaker = None;
                 let text = lines.join("\n");
-                let is_reason = text.starts_with("Denied ")
-                    && !self.typed.is_empty()
-                    && text.ends_with(&format!(": {}", self.typed));
-                // The call says that it was denied, and why.
+                // A call that was denied says so, and why.
+                let is_reason =
+                    !self.typed.is_empty() && text.ends_with(&format!(": {}", self.typed));
                 let is_typed = is_reason || !text.is_empty() && self.typed.ends_with(text.trim());
                 let mut lines = if is_typed { Vec::new() } else { lines };
                 if let Some(first) = lines.first_mut() {
@@ -120,12 +119,10 @@ impl LinearView {
                 }
                 lines
             }
-            TranscriptNews::Heading(text) => {
+            TranscriptNews::Heading { text, of_step } => {
                 self.speaker = None;
                 let text = without_signs(&text);
-                // The other headings are those of steps.
-                let is_step = text.starts_with("Step ") || text == "Summary";
-                let lead = if is_step { "" } else { "Phase: " };
+                let lead = if of_step.is_some() { "" } else { "Phase: " };
                 vec![String::new(), format!("{lead}{text}.")]
             }
             TranscriptNews::Report(lines) => {

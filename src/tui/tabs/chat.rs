@@ -11,6 +11,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, UnixMillis};
 use crate::domain::run::RunState;
 use crate::tui::clickable_keys;
+use crate::tui::copy_commands::CopiedCodeBlock;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::scroll_view::ScrollView;
@@ -35,6 +36,8 @@ pub struct ChatTab {
     pub transcript: ChatTranscript,
     pub arrangement: ChatArrangement,
     pub finder: TranscriptFinder,
+    /// The block of code that was copied last, so that the next copy takes the one before it.
+    pub last_copied_code: CopiedCodeBlock,
 }
 
 /// How the agents' messages are arranged in the chat.

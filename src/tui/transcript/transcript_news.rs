@@ -26,8 +26,8 @@ pub enum TranscriptNews {
         author: BlockAuthor,
         lines: Vec<String>,
     },
-    /// The start of a phase or a step.
-    Heading(String),
+    /// The start of a stage of the run, or of a step.
+    Heading { text: String, of_step: Option<u32> },
     /// What the program says.
     Report(Vec<String>),
 }
@@ -87,7 +87,10 @@ pub(super) fn block_news(
         BlockContent::Todos(told) => TranscriptNews::Report(vec![first_line(&told.text)]),
         BlockContent::RunSummary(ending) => TranscriptNews::Report(ending.linear_lines()),
         BlockContent::Notice { text } => TranscriptNews::Report(to_lines(text)),
-        BlockContent::Divider(divider) => TranscriptNews::Heading(divider.text.clone()),
+        BlockContent::Divider(divider) => TranscriptNews::Heading {
+            text: divider.text.clone(),
+            of_step: divider.step,
+        },
         BlockContent::Fact {
             text,
             tone,

@@ -353,7 +353,7 @@ fn what_runs_outside_of_codex_s_sandbox_is_asked_about_in_every_mode_and_each_ti
             decision
                 .reason
                 .reason
-                .contains("outside of codex's sandbox")
+                .contains("outside of the CLI's sandbox")
         );
     }
     let let_out = command("cargo test", SandboxReach::LetOut);
