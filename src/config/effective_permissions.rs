@@ -15,6 +15,7 @@ use crate::permission::{
     ProfileRegistry, RuleLayer, RuleOrigin, RuleSet, SessionLineage, tool_names,
 };
 
+/// The permissions that apply in a repository: rules of all configuration files, in the order in which they count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EffectivePermissions {
     /// The built-in profiles and the user's own, without the rules that the user configures for them.

@@ -186,6 +186,7 @@ pub enum DirtyPolicy {
     LeaveOut,
 }
 
+/// The step that is executed, and how far it has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentStep {
     pub n: u32,

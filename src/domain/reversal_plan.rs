@@ -28,6 +28,7 @@ pub enum UndoRequest {
     Redo,
 }
 
+/// The steps that an undo takes back or a redo brings back, with their commits and trees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReversalPlan {
     pub way: UndoDirection,

@@ -224,6 +224,7 @@ pub struct RunState {
     next_question: u32,
 }
 
+/// The goal of a run: its title, and the text that the user confirmed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunGoal {
     /// One line.

@@ -47,6 +47,7 @@ pub struct ActivitySpan {
     pub what: String,
 }
 
+/// A turn with its role, its time and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpan {
     pub turn: TurnId,
@@ -92,6 +93,7 @@ pub struct StepSpan {
     pub to: Option<UnixMillis>,
 }
 
+/// A review with its verdict, its counts of findings and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewSpan {
     /// Which review of the run, from 1.

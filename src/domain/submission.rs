@@ -20,6 +20,7 @@ use crate::text::clean_to_one_line;
 #[error("nothing was accepted: {}", .0.join("; "))]
 pub struct SubmissionError(Vec<String>);
 
+/// A review that an agent submitted by a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewSubmission {
     pub verdict: Verdict,

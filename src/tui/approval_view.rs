@@ -14,6 +14,7 @@ pub struct ExactCall {
     pub diff: String,
 }
 
+/// A stored approval as its list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalEntry {
     /// Its number; revoking uses it.

@@ -118,6 +118,7 @@ fn show_diff(scope: DiffScope, diff: Result<RunDiff, StartError>, screen: &mut S
     screen.on_diff(scope, scopes, diff);
 }
 
+/// Writes the page of a run into the export folder, and says where it is.
 pub fn export_run(
     layout: WorkdirLayout,
     reader: RunTreeReader,

@@ -129,6 +129,7 @@ pub struct VoteTally {
     pub against: Vec<ParticipantVote>,
 }
 
+/// A participant with the option it voted for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParticipantVote {
     pub participant: String,

@@ -52,6 +52,7 @@ pub struct SpeechRequest {
     pub attacker: Option<String>,
 }
 
+/// Speeches that are to be stopped, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopRequest {
     pub sessions: Vec<SessionId>,

@@ -17,6 +17,7 @@ pub struct AgentQuestion {
     pub picks: AnswerSelectMode,
 }
 
+/// An answer that an agent offers with its question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredOption")]
 pub struct AnswerOption {

@@ -30,6 +30,7 @@ const COMMAND_VARIABLES: &str = "GIT_SSH_COMMAND GIT_SSH GIT_PAGER PAGER GIT_EDI
 const SOURCE_FILE_EXTENSIONS: &str = "rs py js ts tsx jsx mjs cjs go c h cc cpp hpp java kt rb php swift scala cs md txt json toml yaml yml lock \
     html css scss sh sql xml ini cfg conf env vue svelte lua ex exs hs ml";
 
+/// Judges a git command by its subcommand and options.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     if command.program != "git" {
         return;
