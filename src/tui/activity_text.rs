@@ -100,6 +100,15 @@ pub struct PresentRoom {
 }
 
 impl PresentText {
+    /// Creates a text that is about nothing that happens.
+    pub fn quiet(text: String) -> Self {
+        Self {
+            mark: "",
+            text,
+            style: theme::QUIET,
+        }
+    }
+
     pub fn width(&self) -> usize {
         text_width(self.mark) + text_width(&self.text)
     }

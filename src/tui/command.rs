@@ -97,6 +97,8 @@ pub enum ScreenCommand {
     OpenPalette,
     /// A command for the open diff.
     DiffAction(DiffAction),
+    /// Undo the step whose diff is open, with those after it.
+    UndoShownStep,
     /// A command for the search bar.
     SearchAction(SearchStep),
     /// Close the long text, or whatever is on top.

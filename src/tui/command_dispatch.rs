@@ -10,7 +10,7 @@ use super::copy_commands::FrontView;
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
 use super::dialogs::quit_confirmation;
 use super::dialogs::{self, confirmations};
-use super::diff_view::DiffAction;
+use super::diff_view::{DiffAction, DiffView};
 use super::discussion_commands::DiscussionCommands;
 use super::help;
 use super::keymap::ComposerFocus;
@@ -18,10 +18,12 @@ use super::pager::{PagerFormat, TextPager};
 use super::remote_commands::parse_remote_command;
 use super::remote_commands::sends_turn;
 use super::run_commands::{self, CommandOutcome};
+use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::phase::TurnHold;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::QuestionKind;
+use crate::domain::reversal_plan::UndoRequest;
 use crate::domain::run::RunState;
 use crate::text::clean_text;
 
@@ -140,6 +142,7 @@ impl Screen {
             }
             ScreenCommand::OpenPalette => self.open_palette(),
             ScreenCommand::DiffAction(does) => self.perform_diff_action(does),
+            ScreenCommand::UndoShownStep => self.undo_shown_step(state),
             ScreenCommand::SearchAction(step) => {
                 self.overlays
                     .perform_search_step(step, &mut self.tabs, state);
@@ -275,6 +278,20 @@ impl Screen {
                 refiner,
             }],
         }
+    }
+
+    /// Asks for the steps from the one in the diff on to be undone, and closes the diff, which would cover the question.
+    fn undo_shown_step(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let scope = self.overlays.diff.as_ref().map(DiffView::scope);
+        let wish = match scope {
+            Some(DiffScope::Step(n)) => UndoRequest::BackTo(n),
+            Some(DiffScope::All | DiffScope::Plan) | None => UndoRequest::Last,
+        };
+        let actions = self.apply(run_commands::request_undo(wish, state));
+        if !actions.is_empty() {
+            self.overlays.diff = None;
+        }
+        actions
     }
 
     /// Performs an action in the diff view.

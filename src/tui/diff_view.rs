@@ -3,6 +3,7 @@
 //! Lays out only what is visible. It does not compute diffs: it requests one and shows that it is loading.
 
 mod diff_body;
+mod diff_footer;
 mod diff_line;
 mod diff_panel;
 mod diff_view_actions;
@@ -20,17 +21,22 @@ use super::scroll_view::ScrollView;
 use super::searchable_view::SearchableView;
 use super::text_wrap::{truncate_to_columns, wrap_text};
 use super::theme;
+use super::view_area::{split_bottom, split_right};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::run::RunState;
-use crate::text::capitalize;
 use crate::text::unified_diff::UnifiedDiff;
 use diff_body::{DiffBody, DiffPosition};
+pub use diff_footer::{PositionPlace, choose_hints, position_place};
 pub use diff_line::{DiffLineMap, parse_hunk_start};
+use diff_panel::DiffSurroundings;
 pub use diff_panel::draw_diff_panel;
 pub use diff_view_actions::DiffAction;
 
 /// The window width from which the old text can stand beside the new one.
 pub const MIN_SIDES_WINDOW_COLUMNS: u16 = diff_body::MIN_SIDES_COLUMNS + 2;
+
+/// From this height on, a blank row lies below the strip of diffs.
+const MIN_ROWS_WITH_GAP: u16 = 24;
 
 /// The result of a diff request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,74 +210,79 @@ impl DiffView {
         }
     }
 
-    /// Draws the strip of diffs, a description of the chosen one, and its visible part.
-    ///
-    /// `title` is the text of the chosen step; `waits` is what needs the user behind the view, `back` the key
-    /// that goes there. Returns the area of each diff in the strip.
+    /// Draws the strip of diffs with the counts of the chosen one, its title, its visible part, and the position in it
+    /// unless the footer has that. Returns the area of each diff in the strip.
     pub fn draw(
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        title: Option<&str>,
-        waits: Option<&str>,
-        back: &str,
+        about: &DiffSurroundings<'_>,
     ) -> Vec<(Rect, DiffScope)> {
-        let columns = usize::from(area.width);
         self.columns = area.width;
         let row = |n: u16| Rect {
             y: area.y.saturating_add(n),
             height: u16::from(n < area.height),
             ..area
         };
-        let strip = scope_strip::lay_out_strip(&self.scopes, self.scope, waits, back, columns);
-        frame.render_widget(strip.line, row(0));
-        let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        let place = |(from, columns, scope): (usize, usize, DiffScope)| {
-            let place = Rect {
-                x: area.x.saturating_add(short(from)),
-                width: short(columns),
-                ..row(0)
-            };
-            (place.intersection(area), scope)
-        };
-        let places = strip.hit_areas.into_iter().map(place).collect();
-        let scope = capitalize(&self.scope.describe());
-        let about = match title {
-            Some(title) => format!("{scope}: {title}"),
-            None => scope,
-        };
-        let below = Rect {
-            y: area.y.saturating_add(2),
-            height: area.height.saturating_sub(2),
+        let has_gap = about.title.is_some() || area.height >= MIN_ROWS_WITH_GAP;
+        let n_above = 1 + u16::from(has_gap);
+        let mut text = Rect {
+            y: area.y.saturating_add(n_above),
+            height: area.height.saturating_sub(n_above),
             ..area
         };
-        self.draw_text(frame, below);
-        // Where the totals are depends on the width that was just drawn.
+        let last = (about.position == PositionPlace::LastRow).then(|| split_bottom(&mut text, 1));
+        self.draw_text(frame, text);
+        if let Some(title) = &about.title {
+            let title = truncate_to_columns(&to_plain_line(title), usize::from(area.width));
+            frame.render_widget(Line::styled(title, theme::QUIET), row(1));
+        }
+        if let Some(last) = last {
+            let room = usize::from(last.width).saturating_sub(1);
+            let position = self.describe_position(room).unwrap_or_default();
+            frame.render_widget(Line::styled(format!(" {position}"), theme::QUIET), last);
+        }
+        self.draw_strip(frame, row(0), about)
+    }
+
+    /// Draws the strip of diffs and, where a list of files leaves them out, the counts of the chosen one at its right.
+    fn draw_strip(
+        &self,
+        frame: &mut Frame,
+        mut row: Rect,
+        about: &DiffSurroundings<'_>,
+    ) -> Vec<(Rect, DiffScope)> {
         let totals = match self.contents.get(&self.scope) {
-            Some(DiffContent::Body(body)) => body.totals_beside_title(),
+            Some(DiffContent::Body(body)) => body.totals_beside_scopes(),
             _ => None,
         };
-        let totals = totals.filter(|totals| totals.width() + 1 < columns / 2);
-        let n_totals = totals.as_ref().map_or(0, |totals| totals.width() + 2);
-        let about = to_plain_line(&about);
-        frame.render_widget(
-            Line::styled(
-                truncate_to_columns(&about, columns.saturating_sub(n_totals)),
-                theme::QUIET,
-            ),
-            row(1),
-        );
-        if let Some(totals) = totals {
-            let place = row(1);
-            let width = short(totals.width() + 1);
-            let place = Rect {
-                x: place.right().saturating_sub(width),
-                width,
-                ..place
-            };
+        let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        if let Some(totals) = totals.filter(|totals| totals.width() < usize::from(row.width) / 2) {
+            let place = split_right(&mut row, short(totals.width()));
             frame.render_widget(totals, place);
+            split_right(&mut row, 2);
         }
-        places
+        let columns = usize::from(row.width);
+        let strip =
+            scope_strip::lay_out_strip(&self.scopes, self.scope, about.waits, about.back, columns);
+        frame.render_widget(strip.line, row);
+        let place = |(from, columns, scope): (usize, usize, DiffScope)| {
+            let place = Rect {
+                x: row.x.saturating_add(short(from)),
+                width: short(columns),
+                ..row
+            };
+            (place.intersection(row), scope)
+        };
+        strip.hit_areas.into_iter().map(place).collect()
+    }
+
+    /// Says which file is shown and how far down it is, in at most `room` columns, if a text is shown.
+    pub fn describe_position(&self, room: usize) -> Option<String> {
+        match self.contents.get(&self.scope)? {
+            DiffContent::Body(body) => Some(body.describe_position(self.size, room)),
+            DiffContent::Loading | DiffContent::NoChanges(_) | DiffContent::Failed(_) => None,
+        }
     }
 
     fn draw_text(&mut self, frame: &mut Frame, area: Rect) {

@@ -13,7 +13,7 @@ use super::clickable_keys;
 use super::command::ScreenCommand;
 use super::command_table::{changes_run, is_command_available, is_safe_in_overlay};
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
-use super::diff_view::{DiffAction, MIN_SIDES_WINDOW_COLUMNS};
+use super::diff_view::{self, DiffAction, MIN_SIDES_WINDOW_COLUMNS, PositionPlace};
 use super::discussion_commands;
 use super::hit_areas::FooterButtons;
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
@@ -30,8 +30,8 @@ const MAX_TOAST_ROWS: usize = 3;
 
 /// How many hints stand before the palette's and help's.
 const MAX_VIEW_HINTS: usize = 2;
-/// How many hints a diff or a search has; the help lists all keys.
-const MAX_OVERLAY_HINTS: usize = 5;
+/// How many hints a view over the tab has; the help lists all keys.
+const MAX_OVERLAY_HINTS: usize = 4;
 
 /// The clickable areas of the footer.
 #[derive(Debug, Default)]
@@ -100,11 +100,18 @@ pub fn draw(
     let hints = footer_hints(screen, state, sheet);
     // Until the user decides whether to resume the run, nothing happens in it.
     let active = state.filter(|_| screen.dialogs.unfinished_run.is_none());
-    let room = PresentRoom {
-        columns: usize::from(row.width),
-        hint_columns: hints.last().map_or(0, FooterHint::width),
+    let width = usize::from(row.width);
+    let room = width.saturating_sub(hints_width(&hints) + MIN_HINT_GAP);
+    let present = match diff_position(screen, state, room) {
+        Some(position) => PresentText::quiet(position),
+        None => {
+            let room = PresentRoom {
+                columns: width,
+                hint_columns: hints.last().map_or(0, FooterHint::width),
+            };
+            activity_text::present_text(screen, active, now, room)
+        }
     };
-    let present = activity_text::present_text(screen, active, now, room);
     // In a view all hints come first.
     let is_view = view_context(screen).is_some() || screen.overlays.palette.is_some();
     let has_room =
@@ -150,16 +157,16 @@ fn footer_hints(
     // Until the user decides whether to resume the run, no command applies to it.
     let state = state.filter(|_| screen.dialogs.unfinished_run.is_none());
     match view_context(screen) {
-        Some(view @ (KeyContext::Diff | KeyContext::Find)) => {
-            let all = screen.keymap().view_hints(view).into_iter();
-            let scrolls = |hint: &KeyHint| {
-                let mut commands = hint.keys.iter().map(|(_, command)| command);
-                commands.all(|command| matches!(command, ScreenCommand::Scroll(_)))
-            };
+        Some(KeyContext::Diff) => {
+            let mut all = screen.keymap().view_hints(KeyContext::Diff);
+            all.retain(|hint| is_hint_available(hint, screen, state, None));
+            let all = diff_view::choose_hints(&all, MAX_OVERLAY_HINTS);
+            all.into_iter().map(FooterHint::from).collect()
+        }
+        Some(KeyContext::Find) => {
+            let all = screen.keymap().view_hints(KeyContext::Find).into_iter();
             let all = all.filter(|hint| is_hint_available(hint, screen, state, None));
-            let (moves, own): (Vec<KeyHint>, Vec<KeyHint>) = all.partition(scrolls);
-            let all = own.into_iter().chain(moves).map(FooterHint::from);
-            all.take(MAX_OVERLAY_HINTS).collect()
+            all.take(MAX_OVERLAY_HINTS).map(FooterHint::from).collect()
         }
         Some(KeyContext::Board) => {
             let all = discussion_commands::board_hints(screen, state);
@@ -167,9 +174,12 @@ fn footer_hints(
         }
         Some(KeyContext::Text) => {
             let all = screen.keymap().view_hints(KeyContext::Text).into_iter();
-            all.chain(action_hint(screen, "help", "help"))
-                .map(FooterHint::from)
-                .collect()
+            let (moves, own): (Vec<KeyHint>, Vec<KeyHint>) = all.partition(is_scroll_hint);
+            // What closes it stands last, as in the other views.
+            let last = action_hint(screen, "help", "help").into_iter().chain(own);
+            let n_moves = MAX_OVERLAY_HINTS.saturating_sub(last.clone().count());
+            let all = moves.into_iter().take(n_moves).chain(last);
+            all.map(FooterHint::from).collect()
         }
         _ => {
             let mut hints = view_hints(screen, state, sheet);
@@ -182,6 +192,19 @@ fn footer_hints(
             hints
         }
     }
+}
+
+fn is_scroll_hint(hint: &KeyHint) -> bool {
+    let mut commands = hint.keys.iter().map(|(_, command)| command);
+    commands.all(|command| matches!(command, ScreenCommand::Scroll(_)))
+}
+
+/// Returns the position in the diff in front in at most `room` columns, where the footer has it.
+fn diff_position(screen: &Screen, state: Option<&RunState>, room: usize) -> Option<String> {
+    let view = screen.overlays.diff.as_ref()?;
+    let place = diff_view::position_place(state, screen.hit_areas.window_columns);
+    let is_here = screen.overlays.is_diff_in_front() && place == PositionPlace::Footer;
+    is_here.then(|| view.describe_position(room))?
 }
 
 fn hints_width(hints: &[FooterHint]) -> usize {

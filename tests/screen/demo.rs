@@ -67,12 +67,12 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     refuse_and_say_why(&mut terminal);
     terminal.wait_for("Run finished");
     terminal.type_keys("d");
-    terminal.wait_for("All changes in this run");
+    terminal.wait_for("Changes  All");
     terminal.wait_for("4 files +");
     terminal.type_keys("h");
     terminal.wait_for("The plan, its last version against the one before");
     terminal.type_keys("h");
-    terminal.wait_for("Step 3: ");
+    terminal.wait_for("Refuse");
     terminal.type_keys("q");
     terminal.wait_gone("Changes  All");
     terminal.type_keys("u");

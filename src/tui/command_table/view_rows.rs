@@ -4,6 +4,7 @@
 
 use ratatui::crossterm::event::KeyCode;
 
+use super::command_conditions as only_if;
 use super::command_row::{CommandRow, view_command};
 use crate::tui::command::ScreenCommand;
 use crate::tui::diff_view::DiffAction;
@@ -14,8 +15,6 @@ use crate::tui::view_moves::{ScrollMove, SearchStep};
 /// All of them except the board's, in the order of the footer. Related keys share a hint.
 #[rustfmt::skip]
 pub static VIEW_ROWS: &[CommandRow] = &[
-    view_command("close-diff", &[letter_key('q'), plain_key(KeyCode::Esc), letter_key('d')], KeyContext::Diff,
-        |_| Ok(ScreenCommand::DiffAction(DiffAction::Close)), ["Close the diff", "close"]),
     view_command("diff-before", &[plain_key(KeyCode::Left), plain_key(KeyCode::BackTab), letter_key('h')], KeyContext::Diff,
         |_| Ok(ScreenCommand::DiffAction(DiffAction::PreviousDiff)), ["Previous diff", "step"]),
     view_command("diff-after", &[plain_key(KeyCode::Right), plain_key(KeyCode::Tab), letter_key('l')], KeyContext::Diff,
@@ -24,6 +23,9 @@ pub static VIEW_ROWS: &[CommandRow] = &[
         |_| Ok(ScreenCommand::DiffAction(DiffAction::PreviousFile)), ["Previous file", "file"]),
     view_command("file-after", &[letter_key(']'), letter_key('n')], KeyContext::Diff,
         |_| Ok(ScreenCommand::DiffAction(DiffAction::NextFile)), ["Next file", "file"]),
+    view_command("undo-shown-step", &[letter_key('u')], KeyContext::Diff,
+        |_| Ok(ScreenCommand::UndoShownStep), ["Undo the steps from the shown one on, or the last", "undo step"])
+        .unless(only_if::step_can_be_undone).changes_run(),
     view_command("diff-sides", &[letter_key('s')], KeyContext::Diff,
         |_| Ok(ScreenCommand::DiffAction(DiffAction::SideBySide)), ["Show the old text beside the new one, or below it", "side by side"]),
     view_command("diff-page-up", &[letter_key('b')], KeyContext::Diff,
@@ -34,6 +36,8 @@ pub static VIEW_ROWS: &[CommandRow] = &[
         |_| Ok(ScreenCommand::OpenSearch), ["Find text in it", "find"]),
     view_command("look-again", &[letter_key('r')], KeyContext::Diff,
         |_| Ok(ScreenCommand::DiffAction(DiffAction::Reload)), ["Read the changes again", "reload"]),
+    view_command("close-diff", &[plain_key(KeyCode::Esc), letter_key('q'), letter_key('d')], KeyContext::Diff,
+        |_| Ok(ScreenCommand::DiffAction(DiffAction::Close)), ["Close the diff", "close"]),
     view_command("find-next", &[plain_key(KeyCode::Enter)], KeyContext::Find,
         |_| Ok(ScreenCommand::SearchAction(SearchStep::Next)), ["Next match (above, in the chat and in Log)", "next"]),
     view_command("close-find", &[plain_key(KeyCode::Esc)], KeyContext::Find,

@@ -14,8 +14,9 @@ use super::file_list;
 use crate::text::pluralize;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
 use crate::tui::diff_row::fill_row;
+use crate::tui::markdown::HighlightLanguage;
 use crate::tui::search_highlight;
-use crate::tui::text_wrap::{text_width, truncate_to_columns};
+use crate::tui::text_wrap::{text_width, truncate_middle, truncate_to_columns};
 use crate::tui::theme::{self, Surface};
 use crate::tui::view_moves::ScrollMove;
 
@@ -306,7 +307,7 @@ impl DiffBody {
     }
 
     /// Returns a line with the counts of all files, if the list of files does not tell them.
-    pub fn totals_beside_title(&self) -> Option<Line<'static>> {
+    pub fn totals_beside_scopes(&self) -> Option<Line<'static>> {
         let (added, removed) = self.diff.totals();
         let n_files = pluralize(self.diff.files.len(), "file");
         let mut spans = vec![Span::styled(n_files, theme::QUIET)];
@@ -314,8 +315,7 @@ impl DiffBody {
         self.has_file_list.then(|| Line::from(spans))
     }
 
-    /// Draws the visible rows, where there is room the files at their left, and the position in the diff below. Returns
-    /// rows and columns of the text.
+    /// Draws the visible rows, where there is room the files at their left. Returns rows and columns of the text.
     pub fn draw(
         &mut self,
         frame: &mut Frame,
@@ -328,7 +328,6 @@ impl DiffBody {
         if self.has_file_list {
             let list = Rect {
                 width: (whole.width / 4).clamp(28, 40),
-                height: whole.height.saturating_sub(1),
                 ..whole
             };
             let chosen = self.current_file().unwrap_or(0);
@@ -337,7 +336,7 @@ impl DiffBody {
             area.width = whole.right().saturating_sub(area.x);
         }
         let columns = usize::from(area.width);
-        let rows = usize::from(area.height).saturating_sub(1);
+        let rows = usize::from(area.height);
         let last_row = self
             .item_lines(self.position.item, columns)
             .len()
@@ -360,32 +359,29 @@ impl DiffBody {
         }
         visible.truncate(rows);
         frame.render_widget(Paragraph::new(visible), area);
-        let below = Rect {
-            y: whole.bottom().saturating_sub(1),
-            height: 1,
-            ..whole
-        };
-        let place = self.describe_position(rows, columns);
-        let place = truncate_to_columns(&place, usize::from(whole.width));
-        frame.render_widget(Line::styled(place, theme::QUIET), below);
         (rows.max(1), columns)
     }
 
-    fn describe_position(&self, rows: usize, columns: usize) -> String {
-        let end = self.end_position(rows, columns);
+    /// Says which file is at the top of the window and how far down it is, in at most `room` columns; `size` is that of
+    /// the window.
+    pub fn describe_position(&self, size: (usize, usize), room: usize) -> String {
+        let end = self.end_position(size.0, size.1);
         let percent = if self.position >= end {
             100
         } else {
             self.position.item * 100 / end.item.max(1)
         };
         let first = self.has_file_list.then_some(0);
-        let file = self.current_file().or(first).and_then(|n| {
-            let name = self.diff.files.get(n)?.title();
-            let n_files = self.diff.files.len();
-            Some(format!(" · {} of {n_files} · {name}", n + 1))
-        });
-        // The file name goes last, because a narrow window may cut the end.
-        format!(" {percent}%{}", file.unwrap_or_default())
+        let at = self.current_file().or(first);
+        let n_files = self.diff.files.len();
+        let Some((n, file)) = at.and_then(|n| Some((n + 1, self.diff.files.get(n)?))) else {
+            return format!("{} · {percent}%", pluralize(n_files, "file"));
+        };
+        let place = match n_files {
+            1 => format!(" · {percent}%"),
+            _ => format!(" · {n} of {n_files} · {percent}%"),
+        };
+        truncate_middle(&file.name, room.saturating_sub(text_width(&place))) + &place
     }
 
     fn item_lines(&self, item: usize, columns: usize) -> Vec<Line<'static>> {
@@ -416,7 +412,9 @@ impl DiffBody {
         let lines = self.diff.file_lines(n).iter();
         let mut shown = lines.filter(|line| line.kind != DiffLineKind::File);
         let first = shown.next()?;
-        (first.kind == DiffLineKind::Hunk).then(|| hunk_label(&first.text))
+        let name = &self.diff.files.get(n)?.name;
+        let language = HighlightLanguage::from_file_name(name);
+        (first.kind == DiffLineKind::Hunk).then(|| hunk_label(&first.text, language))
     }
 
     fn totals_line(&self, columns: usize) -> Line<'static> {

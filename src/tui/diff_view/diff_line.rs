@@ -132,7 +132,9 @@ impl DiffLineMap {
         };
         match self.diff_row(patch, n) {
             Some(row) => row.lay_out(self.layout(columns, self.fitting_numbers())),
-            None if line.kind == DiffLineKind::Hunk => vec![hunk_line(&line.text, columns)],
+            None if line.kind == DiffLineKind::Hunk => {
+                vec![hunk_line(&line.text, self.language(patch, n), columns)]
+            }
             None => {
                 let style = match line.kind {
                     DiffLineKind::File => theme::STRONG,
@@ -197,20 +199,22 @@ impl DiffLineMap {
         let change = row_change(line.kind)?;
         let partner = self.partners.get(n).copied().flatten();
         let partner = partner.and_then(|at| patch.lines.get(at));
-        let file = self.files.get(n).copied().flatten();
-        let file = file.and_then(|n| patch.files.get(n)).map(|file| &file.name);
         Some(DiffRow {
             change,
             numbers: self.numbers.get(n).copied().unwrap_or_default(),
             text: line.text.get(1..).unwrap_or_default(),
             other: partner.and_then(|line| line.text.get(1..)),
-            language: self
-                .only_file
-                .as_ref()
-                .or(file)
-                .map_or(HighlightLanguage::Prose, |name| {
-                    HighlightLanguage::from_file_name(name)
-                }),
+            language: self.language(patch, n),
+        })
+    }
+
+    /// Returns the language of the file of line `n`.
+    fn language(&self, patch: &UnifiedDiff, n: usize) -> HighlightLanguage {
+        let file = self.files.get(n).copied().flatten();
+        let file = file.and_then(|n| patch.files.get(n)).map(|file| &file.name);
+        let name = self.only_file.as_ref().or(file);
+        name.map_or(HighlightLanguage::Prose, |name| {
+            HighlightLanguage::from_file_name(name)
         })
     }
 
@@ -232,21 +236,30 @@ fn row_change(kind: DiffLineKind) -> Option<RowChange> {
     }
 }
 
-/// Says where a hunk starts, and in what.
-pub fn hunk_label(text: &str) -> String {
+/// Says where a hunk starts and, in code, in what: in a text git names the line above instead.
+pub fn hunk_label(text: &str, language: HighlightLanguage) -> String {
     let place = parse_hunk_start(text).map(|(_, after)| after.max(1));
     let about = text
         .split_once("@@ -")
-        .and_then(|(_, rest)| rest.split_once("@@"));
-    match (place, about.map_or("", |(_, about)| about.trim())) {
+        .and_then(|(_, rest)| rest.split_once("@@"))
+        .filter(|_| language != HighlightLanguage::Prose);
+    match (place, about.map_or("", |(_, about)| trim_body_start(about))) {
         (Some(n), "") => format!("⋯ line {n}"),
         (Some(n), about) => format!("⋯ line {n} · {about}"),
         (None, _) => text.to_owned(),
     }
 }
 
-fn hunk_line(text: &str, columns: usize) -> Line<'static> {
-    let text = hunk_label(text);
+/// Returns the beginning of a function without the bracket that opens its body.
+fn trim_body_start(about: &str) -> &str {
+    let about = about.trim();
+    let ends = [" (", " {"].into_iter();
+    let cut = ends.filter_map(|end| about.strip_suffix(end)).next();
+    cut.unwrap_or(about).trim_end()
+}
+
+fn hunk_line(text: &str, language: HighlightLanguage, columns: usize) -> Line<'static> {
+    let text = hunk_label(text, language);
     let row = Line::styled(
         truncate_to_columns(&format!(" {text}"), columns),
         theme::QUIET,
@@ -307,5 +320,21 @@ mod tests {
             (places.row_owner(&patch, 4), places.row_owner(&patch, 3)),
             (3, 3)
         );
+    }
+
+    #[test]
+    fn a_hunk_names_its_function_in_code_only() {
+        for (file, after, label) in [
+            ("wordstat.sh", " count() (", "⋯ line 9 · count()"),
+            ("calc.rs", " fn it() {", "⋯ line 9 · fn it()"),
+            ("calc.py", " def it(a, b):", "⋯ line 9 · def it(a, b):"),
+            ("README.md", " Counts the lines", "⋯ line 9"),
+            ("notes.txt", " Counts the lines", "⋯ line 9"),
+            ("calc.py", "", "⋯ line 9"),
+        ] {
+            let language = HighlightLanguage::from_file_name(file);
+            let text = format!("@@ -7,3 +9,3 @@{after}");
+            assert_eq!(hunk_label(&text, language), label, "{file}");
+        }
     }
 }

@@ -7,14 +7,27 @@ use ratatui::layout::Rect;
 
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::run::RunState;
+use crate::text::capitalize;
 use crate::tui::dialog::{ChoiceDialog, DialogFocus};
 use crate::tui::diff_view::DiffView;
+use crate::tui::diff_view::diff_footer::{PositionPlace, position_place};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 use crate::tui::view_area::{gutter, inset, split_bottom};
 
 /// Below this height, the diff's first row names the pending dialog instead.
 const MIN_DIALOG_ROWS: u16 = 14;
+
+/// What stands around the text of a diff.
+pub struct DiffSurroundings<'a> {
+    /// What the chosen diff is of, where its name in the strip does not say it.
+    pub title: Option<String>,
+    /// What needs the user behind the view.
+    pub waits: Option<&'a str>,
+    /// The key that goes there.
+    pub back: &'a str,
+    pub position: PositionPlace,
+}
 
 /// Draws the diff and the dialog that waits; `back` is the key that closes the diff. Returns the areas of the diffs
 /// that can be clicked.
@@ -30,14 +43,25 @@ pub fn draw_diff_panel(
     if let Some(sheet) = below {
         draw_waiting_dialog(sheet, frame, &mut area, back);
     }
+    let position = position_place(state, area.width);
     let area = inset(area, gutter(area.width));
     if area.is_empty() {
         return Vec::new();
     }
-    let title = state.and_then(|state| step_title(view.scope(), state));
+    let title = match view.scope() {
+        DiffScope::All => None,
+        DiffScope::Step(n) => state.and_then(|state| step_title(n, state)),
+        scope @ DiffScope::Plan => Some(capitalize(&scope.describe())),
+    };
     let waits = waiting.filter(|_| below.is_none());
     let waits = waits.map(ChoiceDialog::heading);
-    view.draw(frame, area, title.as_deref(), waits.as_deref(), back)
+    let about = DiffSurroundings {
+        title,
+        waits: waits.as_deref(),
+        back,
+        position,
+    };
+    view.draw(frame, area, &about)
 }
 
 /// Draws the pending dialog below the diff, with the key that goes back to it.
@@ -56,11 +80,8 @@ fn draw_waiting_dialog(sheet: &ChoiceDialog, frame: &mut Frame, area: &mut Rect,
     let _no_choice = sheet.draw(frame, area, DialogFocus::Nobody, enter, back);
 }
 
-/// Returns the text of the plan step whose diff is shown.
-fn step_title(scope: DiffScope, state: &RunState) -> Option<String> {
-    let DiffScope::Step(n) = scope else {
-        return None;
-    };
+/// Returns the text of a step.
+fn step_title(n: u32, state: &RunState) -> Option<String> {
     let execution = state.execution.as_ref()?;
     let done = execution.done.iter().map(|record| (record.n, &record.text));
     let current = execution.current.iter().map(|step| (step.n, &step.text));

@@ -1,10 +1,11 @@
 //! Tests of the diff view: its pictures and its keys.
 
 use super::pictures::{check, not_writing};
-use super::world::{asking, drawn, press, running};
+use super::world::{asking, drawn, press, running, state};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
+use crate::domain::reversal_plan::UndoRequest;
 use crate::domain::turn::TurnPurpose;
 use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::tab_kind::TabKind;
@@ -113,11 +114,7 @@ fn a_question_behind_the_diff_is_named_and_no_key_answers_it() {
         "diff_over_question",
         drawn(&mut screen, (80, 24), Some(&state))
     );
-    let pressed = press(
-        &mut screen,
-        Some(&state),
-        &["<enter>", "y", "c", "a", "s", "u"],
-    );
+    let pressed = press(&mut screen, Some(&state), &["<enter>", "y", "c", "a", "s"]);
     assert_eq!(pressed, []);
     let closed = press(&mut screen, Some(&state), &["q", "y"]);
     assert_eq!(closed.len(), 1, "{closed:?}");
@@ -190,4 +187,49 @@ fn the_keys_of_the_tabs_that_the_header_shows_work_in_the_diff() {
         assert!(screen.overlays.diff.is_none(), "{key}");
         assert_eq!(screen.tabs.view.shown, *tab);
     }
+}
+
+#[test]
+fn the_steps_from_the_shown_one_on_are_undone_from_the_diff() {
+    let done = state(Phase::Done);
+    for (key, wish) in [
+        ("<right>", UndoRequest::BackTo(1)),
+        ("<left>", UndoRequest::Last),
+    ] {
+        let mut screen = not_writing();
+        press(&mut screen, Some(&done), &["d"]);
+        let found = DiffLookup::Changes(UnifiedDiff::parse(PATCH));
+        screen.on_diff(DiffScope::All, scopes(), found);
+        press(&mut screen, Some(&done), &[key]);
+        let actions = press(&mut screen, Some(&done), &["u"]);
+        assert_eq!(actions, [Action::Undo(wish)]);
+        assert!(
+            screen.overlays.diff.is_none(),
+            "it would cover the question"
+        );
+    }
+}
+
+#[test]
+fn the_footer_has_the_position_once_the_run_is_over() {
+    let (executing, done) = (
+        running(Phase::Execute, TurnPurpose::Step { n: 2 }),
+        state(Phase::Done),
+    );
+    let last_row = |state| {
+        let seen = drawn(&mut opened(PATCH), (120, 40), Some(state));
+        seen.lines().last().unwrap_or_default().to_owned()
+    };
+    let over = last_row(&done);
+    assert!(
+        over.trim_start().starts_with("calc.py · 1 of 4 · "),
+        "{over}"
+    );
+    let runs = last_row(&executing);
+    assert!(
+        !runs.contains("1 of 4") && runs.ends_with("Esc close"),
+        "{runs}"
+    );
+    assert!(over.contains("U undo step  Esc close"), "{over}");
+    assert!(!runs.contains("undo"), "{runs}");
 }

@@ -187,6 +187,7 @@ fn every_key_of_a_view_has_a_line_that_does_the_same() {
         "close-diff" | "close-board" | "close-find" | "diff-sides" | "diff-page-up"
         | "diff-page-down" | "file-before" | "file-after" | "text-page-down" => "",
         "diff-before" | "diff-after" | "look-again" => "/diff",
+        "undo-shown-step" => "/undo",
         "diff-find" | "text-find" | "find-next" | "find-stay" | "find-back" | "find-on" => "/find",
         "close" => "/leave",
         "read-speech" | "participant-before" | "participant-after" | "round-before"
