@@ -1,7 +1,7 @@
 //! The command palette: finds every command by a few letters and shows its key.
 //!
-//! Its entries come from the keymap: first the recent commands, then the rest by group, as far as they have an effect
-//! now. Once letters are typed, only the match counts. Themes are entries too; selecting one previews
+//! Its entries come from the keymap: first the recent commands, then by group those that the command table lists, as far
+//! as they have an effect now. Once letters are typed, all commands are there and only the match counts. Themes are entries too; selecting one previews
 //! it. While the palette is open it gets all keys, and no dialog counts as read.
 
 mod palette_entry;
@@ -20,14 +20,11 @@ use super::list_index;
 use super::text_wrap;
 use super::theme::ColorTheme;
 use super::view_moves::ScrollMove;
+use palette_entry::theme_entry;
 pub(super) use palette_entry::{PaletteAction, PaletteContext, PaletteEntry};
-use palette_entry::{command_entries, theme_entry};
 
 /// How many recent commands are listed first.
 const MAX_RECENT_ENTRIES: usize = 5;
-
-/// The command that moves the keys to the other pane, if there is one.
-const OTHER_PANE_COMMAND: &str = "/other-pane";
 
 #[derive(Debug, Default)]
 pub struct CommandPalette {
@@ -40,16 +37,24 @@ pub struct CommandPalette {
 }
 
 impl CommandPalette {
-    /// Returns the entries that have an effect now, by group; within a group, those of the current tab come first.
-    fn all_entries(now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
-        let mut all = command_entries(&now.appearance.keymap);
+    /// Returns what is listed while nothing is typed: after a run what comes next, then the recent commands, then by
+    /// group the plain verbs that have an effect now, those of the current tab first.
+    fn listed_entries(now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
+        let mut all = now.all_entries();
         all.retain(|entry| !entry.is_alias && entry.is_available(now));
-        all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE_COMMAND);
-        let mut listed = Vec::new();
+        let order = |entry: &PaletteEntry| entry.end_offer(now).map(|offer| offer.order);
+        let mut listed: Vec<PaletteEntry> =
+            all.extract_if(.., |entry| order(entry).is_some()).collect();
+        listed.sort_by_key(order);
+        let mut listed: Vec<PaletteEntry> = listed
+            .into_iter()
+            .map(|entry| entry.with_heading("Next"))
+            .collect();
         for used in now.recent_commands {
             let at = all.iter().position(|entry| entry.slash == *used);
             listed.extend(at.map(|at| all.remove(at).with_heading("Recently used")));
         }
+        all.retain(PaletteEntry::is_listed);
         let mut groups = CommandGroup::IN_PALETTE;
         if now.has_dialog {
             // What waits for the user comes before what else can be done.
@@ -68,13 +73,12 @@ impl CommandPalette {
     }
 
     /// Returns the entries whose name matches the letters, then those whose words do; what has no effect now comes
-    /// last. Without letters, all entries.
+    /// last. Without letters, those that are listed.
     fn matching_entries(&self, now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
         if self.letters.trim().is_empty() {
-            return Self::all_entries(now);
+            return Self::listed_entries(now);
         }
-        let mut all = command_entries(&now.appearance.keymap);
-        all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE_COMMAND);
+        let mut all = now.all_entries();
         all.extend(self.matching_themes(now.appearance).map(theme_entry));
         let words = |entry: &PaletteEntry| format!("{} · {}", entry.title, entry.help);
         let words: Vec<String> = all.iter().map(words).collect();
@@ -105,6 +109,16 @@ impl CommandPalette {
         themes.filter(move |theme| {
             are_all || (letters.len() > 2 && theme.name().starts_with(&letters))
         })
+    }
+
+    /// Returns how many commands are found only by typing, while nothing is typed.
+    fn count_unlisted(&self, entries: &[PaletteEntry], now: &PaletteContext<'_>) -> usize {
+        if !self.letters.trim().is_empty() {
+            return 0;
+        }
+        let mut all = now.all_entries();
+        all.retain(|entry| !entry.is_alias);
+        all.len().saturating_sub(entries.len())
     }
 
     /// Opens the palette over a dialog that the user has read, if there is one.

@@ -6,14 +6,17 @@ use crate::domain::run::RunState;
 use crate::tui::appearance::ScreenAppearance;
 use crate::tui::command;
 use crate::tui::command_table::{
-    CommandRow, OpenDialog, SlashArgument, SlashCommand, command_blocker, parse_slash_command,
-    slash_blocker,
+    CommandRow, EndOffer, OpenDialog, PaletteListing, SlashArgument, SlashCommand, command_blocker,
+    parse_slash_command, slash_blocker,
 };
 use crate::tui::composer_pane::ComposerPane;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::keymap::{ActiveKeymap, KeyChord};
 use crate::tui::tabs::ScreenTabs;
 use crate::tui::theme::ColorTheme;
+
+/// The command that moves the keys to the other pane, if there is one.
+const OTHER_PANE_COMMAND: &str = "/other-pane";
 
 /// The state that decides which entries are available.
 pub(in crate::tui) struct PaletteContext<'a> {
@@ -49,6 +52,18 @@ impl<'a> PaletteContext<'a> {
             has_panes: tabs.view.side_area.is_some(),
         }
     }
+
+    /// Returns all entries, with or without an effect now; at the end of a run, its offers have their own titles.
+    pub(super) fn all_entries(&self) -> Vec<PaletteEntry> {
+        let mut all = command_entries(&self.appearance.keymap);
+        all.retain(|entry| self.has_panes || entry.slash != OTHER_PANE_COMMAND);
+        for entry in &mut all {
+            if let Some(offer) = entry.end_offer(self) {
+                entry.title = Cow::Borrowed(offer.title);
+            }
+        }
+        all
+    }
 }
 
 /// One entry: a binding under one of its slash commands.
@@ -79,7 +94,7 @@ pub(in crate::tui) enum PaletteAction {
     FillComposer(String),
 }
 
-pub(super) fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
+fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
     let of = |(binding, keys): (&'static CommandRow, &[KeyChord])| {
         let key = keys.first().copied();
         let slashes = binding.slash_commands();
@@ -135,6 +150,18 @@ impl PaletteEntry {
     pub(super) fn is_of_tab(&self, now: &PaletteContext<'_>) -> bool {
         let row = self.binding;
         row.is_some_and(|row| now.tab_actions.contains(&row.name))
+    }
+
+    /// Returns whether it is listed while nothing is typed.
+    pub(super) fn is_listed(&self) -> bool {
+        let row = self.binding;
+        row.is_some_and(|row| row.palette_listing == PaletteListing::Always)
+    }
+
+    /// Returns how it is offered now that the run is over.
+    pub(super) fn end_offer(&self, now: &PaletteContext<'_>) -> Option<EndOffer> {
+        now.state.filter(|state| state.is_over())?;
+        self.binding?.end_offer.filter(|_| !self.is_alias)
     }
 
     pub(super) fn with_heading(self, heading: &'static str) -> Self {

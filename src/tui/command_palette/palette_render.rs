@@ -10,20 +10,19 @@ use super::palette_entry::{PaletteContext, PaletteEntry};
 use crate::domain::run::RunState;
 use crate::tui::Screen;
 use crate::tui::dialog::ChoiceDialog;
-use crate::tui::keymap::KeyChord;
-use crate::tui::text_wrap::{draw_line, text_width, truncate_to_columns, wrap_spans_to_rows};
+use crate::tui::text_wrap::{
+    draw_line, spans_width, text_width, truncate_to_columns, wrap_spans_to_rows,
+};
 use crate::tui::theme::{self, ColorTheme};
 use crate::tui::view_area::{split_bottom, split_top};
 use crate::tui::{clickable_keys, fuzzy_picker, popup};
 
 const MAX_COLUMNS: u16 = 64;
-const MAX_ROWS: u16 = 24;
+const MAX_ROWS: u16 = 36;
 /// From this window height on, the palette has a title.
 const MIN_ROWS_FOR_TITLE: u16 = 20;
 /// From this window height on, it also says what the selected entry does.
 const MIN_ROWS_FOR_ABOUT: u16 = 30;
-/// The columns of the keys, at the right.
-const KEY_COLUMNS: usize = 9;
 /// How many rows the description of the selected entry has.
 const ABOUT_ROWS: usize = 2;
 
@@ -38,6 +37,8 @@ enum PaletteLine {
     },
     /// Why the entry above has no effect now.
     Reason(usize, String),
+    /// How many commands are found only by typing.
+    More(usize),
 }
 
 impl PaletteLine {
@@ -45,7 +46,7 @@ impl PaletteLine {
     fn entry(&self) -> Option<usize> {
         match self {
             Self::Entry { at, .. } | Self::Reason(at, _) => Some(*at),
-            Self::Blank | Self::Heading(_) => None,
+            Self::Blank | Self::Heading(_) | Self::More(_) => None,
         }
     }
 }
@@ -108,7 +109,8 @@ impl CommandPalette {
         theme: &ColorTheme,
     ) -> (Rect, Vec<(Rect, usize)>) {
         let entries = self.matching_entries(now);
-        let lines = palette_lines(&entries, now);
+        let n_unlisted = self.count_unlisted(&entries, now);
+        let lines = palette_lines(&entries, now, n_unlisted);
         let grid = PaletteGrid::new(frame.area(), lines.len());
         let mut rest = popup::draw(frame, grid.area, "", theme);
         if grid.has_title {
@@ -127,7 +129,11 @@ impl CommandPalette {
             draw_line(frame, &text, grid.text_area(rest));
         }
         let is_chosen = |line: &PaletteLine| line.entry() == Some(self.chosen);
-        let last = lines.iter().rposition(is_chosen).unwrap_or(0);
+        // Below the last entry the list says how to find the others.
+        let last = match self.chosen + 1 {
+            n if n == entries.len() => lines.len().saturating_sub(1),
+            _ => lines.iter().rposition(is_chosen).unwrap_or(0),
+        };
         let from = (last + 1).saturating_sub(usize::from(rest.height));
         let mut places = Vec::new();
         for (place, line) in rest.rows().zip(lines.iter().skip(from)) {
@@ -184,6 +190,10 @@ impl CommandPalette {
             PaletteLine::Reason(_, reason) => {
                 vec![Span::styled(format!("{blank}  {reason}"), theme::QUIET)]
             }
+            PaletteLine::More(n) => {
+                let text = format!("{blank}{n} more: type to search");
+                vec![Span::styled(text, theme::QUIET)]
+            }
             PaletteLine::Entry { at, is_idle } => {
                 let sign = if is_chosen { "▸ " } else { "" };
                 let mut spans = vec![Span::styled(format!("{sign:>left$}"), theme::KEY)];
@@ -202,28 +212,29 @@ impl CommandPalette {
         fuzzy_picker::list_line(spans, is_chosen)
     }
 
-    /// Returns the words at the left; the slash command and the key at the right, or only one of them in a narrow window.
+    /// Returns the words at the left and, at the right, the key: or the slash command where there is none or a slash is
+    /// typed.
     fn entry_spans(
         &self,
         entry: &PaletteEntry,
         style: Style,
         columns: usize,
     ) -> Vec<Span<'static>> {
-        let mut key = entry.key.map_or_else(String::new, KeyChord::label);
-        let has_both = columns >= usize::from(MAX_COLUMNS) - 8;
-        if has_both {
-            key = format!("{key:>width$}", width = KEY_COLUMNS + 2);
-        }
+        let key = entry.key.filter(|_| !self.letters.starts_with('/'));
         let needed = text_width(&entry.title) + 2 + text_width(&entry.fixed_slash);
-        let has_slash = has_both || key.is_empty() && needed <= columns;
-        let slash = if has_slash { &entry.fixed_slash } else { "" };
-        let right = text_width(slash) + text_width(&key);
-        let words = truncate_to_columns(&entry.title, columns.saturating_sub(right + 2));
-        let gap = columns.saturating_sub(text_width(&words) + right);
+        let right = match key {
+            Some(key) => vec![Span::styled(key.label(), theme::QUIET)],
+            None if needed > columns => Vec::new(),
+            None => {
+                let matched = fuzzy_picker::match_positions(&self.letters, &entry.slash);
+                fuzzy_picker::matched_spans(&entry.fixed_slash, &matched, theme::QUIET)
+            }
+        };
+        let n_right = spans_width(&right);
+        let words = truncate_to_columns(&entry.title, columns.saturating_sub(n_right + 2));
+        let gap = columns.saturating_sub(text_width(&words) + n_right);
         let mut spans = vec![Span::styled(words, style), Span::raw(" ".repeat(gap))];
-        let matched = fuzzy_picker::match_positions(&self.letters, &entry.slash);
-        spans.extend(fuzzy_picker::matched_spans(slash, &matched, theme::QUIET));
-        spans.push(Span::styled(key, theme::QUIET));
+        spans.extend(right);
         spans
     }
 }
@@ -248,7 +259,7 @@ pub(in crate::tui) fn draw_palette(
 }
 
 fn draw_title(frame: &mut Frame, area: Rect) {
-    let back = "Esc close";
+    let back = "Esc";
     let gap = usize::from(area.width).saturating_sub("Commands".len() + back.len());
     let mut spans = vec![
         Span::styled("Commands", theme::STRONG),
@@ -270,9 +281,13 @@ fn draw_about(frame: &mut Frame, mut area: Rect, entry: Option<&PaletteEntry>) {
     }
 }
 
-/// Returns the lines of the list: a heading above the first entry of each group, and below an entry that has no effect
-/// now, why.
-fn palette_lines(entries: &[PaletteEntry], now: &PaletteContext<'_>) -> Vec<PaletteLine> {
+/// Returns the lines of the list: a heading above the first entry of each group, below an entry that has no effect now,
+/// why, and at the end how many commands are not listed.
+fn palette_lines(
+    entries: &[PaletteEntry],
+    now: &PaletteContext<'_>,
+    n_unlisted: usize,
+) -> Vec<PaletteLine> {
     let mut lines = Vec::new();
     let mut before = "";
     for (at, entry) in entries.iter().enumerate() {
@@ -287,6 +302,9 @@ fn palette_lines(entries: &[PaletteEntry], now: &PaletteContext<'_>) -> Vec<Pale
         let is_idle = reason.is_some();
         lines.push(PaletteLine::Entry { at, is_idle });
         lines.extend(reason.map(|reason| PaletteLine::Reason(at, reason)));
+    }
+    if n_unlisted > 0 {
+        lines.extend([PaletteLine::Blank, PaletteLine::More(n_unlisted)]);
     }
     lines
 }

@@ -45,6 +45,22 @@ pub enum ViewReach {
     All,
 }
 
+/// When the palette lists a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaletteListing {
+    /// Also while nothing is typed.
+    Always,
+    WhenSearched,
+}
+
+/// What the palette offers first once the run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndOffer {
+    /// The place among the offers; lower ones come first.
+    pub order: u8,
+    pub title: &'static str,
+}
+
 /// The group of a command: a heading of the help, the palette and the manual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandGroup {
@@ -93,6 +109,8 @@ pub struct CommandRow {
     /// Whether it can be sent from another terminal.
     pub is_sendable: bool,
     pub reach: ViewReach,
+    pub palette_listing: PaletteListing,
+    pub end_offer: Option<EndOffer>,
 }
 
 /// Creates a command with keys of its own, which the user can change.
@@ -138,6 +156,8 @@ pub const fn slash_command(
         answers_dialog: false,
         is_sendable: false,
         reach: ViewReach::None,
+        palette_listing: PaletteListing::WhenSearched,
+        end_offer: None,
     }
 }
 
@@ -201,8 +221,8 @@ impl CommandGroup {
     pub const IN_PALETTE: [Self; 8] = [
         Self::Run,
         Self::Requests,
-        Self::Layout,
         Self::Navigation,
+        Self::Layout,
         Self::Documents,
         Self::Agents,
         Self::Program,
@@ -309,6 +329,18 @@ impl CommandRow {
     /// Lets the key work in other views, too.
     pub const fn reaches(mut self, reach: ViewReach) -> Self {
         self.reach = reach;
+        self
+    }
+
+    /// Lists the command in the palette before anything is typed: a verb that a newcomer looks for there.
+    pub const fn listed(mut self) -> Self {
+        self.palette_listing = PaletteListing::Always;
+        self
+    }
+
+    /// Offers the command first in the palette once the run is over, under this title.
+    pub const fn offered_at_end(mut self, order: u8, title: &'static str) -> Self {
+        self.end_offer = Some(EndOffer { order, title });
         self
     }
 

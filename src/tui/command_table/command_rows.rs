@@ -29,27 +29,28 @@ pub static GROUPS: [&[CommandRow]; 8] = [
 static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
     key_command("/go", &[letter_key('g')], OutsideComposer, Build(|_| Ok(ScreenCommand::Go)),
         "Send the waiting turn, or confirm the goal").titled("Send the turn or confirm the goal")
-        .hint(10, "go").unless(only_if::turn_is_waiting).changes_run().answers_dialog().sendable(),
+        .hint(10, "go").unless(only_if::turn_is_waiting).changes_run().answers_dialog().sendable().listed(),
     key_command("/interrupt", &[letter_key('x'), ctrl_key('x')], Anywhere, Build(|_| Ok(ScreenCommand::InterruptTurn)),
         "Interrupt the turn or the tests")
         .hint(40, "interrupt").unless(only_if::turn_or_tests_are_running).changes_run().also_in_overlay().sendable()
-        .reaches(ViewReach::DiffAndBoard),
+        .reaches(ViewReach::DiffAndBoard).listed(),
     key_command("/auto", &[letter_key('a')], OutsideComposer, Build(|_| Ok(ScreenCommand::AutoGate)),
         "Switch to Auto: send turns without asking").titled("Switch to Auto")
-        .hint(20, "auto").unless(only_if::gate_is_manual).changes_run().sendable(),
+        .hint(20, "auto").unless(only_if::gate_is_manual).changes_run().sendable().listed(),
     key_command("/pause", &[letter_key('p')], OutsideComposer, Build(|_| Ok(ScreenCommand::ManualGate)),
         "Switch to Manual: the next turn waits for you").titled("Switch to Manual").with_aliases(&["/manual"])
-        .hint(30, "pause").unless(only_if::gate_is_auto).changes_run().sendable().reaches(ViewReach::DiffAndBoard),
+        .hint(30, "pause").unless(only_if::gate_is_auto).changes_run().sendable().reaches(ViewReach::DiffAndBoard)
+        .listed(),
     key_command("/stop", &[letter_key('s')], OutsideComposer, Build(|_| Ok(ScreenCommand::StopToGoal)),
         "Stop and return to the goal (files and commits stay)").titled("Stop, back to the goal")
-        .hint(50, "stop").unless(only_if::run_is_past_the_goal).changes_run().sendable(),
+        .hint(50, "stop").unless(only_if::run_is_past_the_goal).changes_run().sendable().listed(),
     slash_command("/steer", Build(|text| parse::require_text("steer", text).map(ScreenCommand::SteerTurn)),
         "Message the agent during its turn").with_argument(Text("TEXT")).titled("Message the agent now…")
-        .unless(only_if::turn_is_running).changes_run().sendable(),
+        .unless(only_if::turn_is_running).changes_run().sendable().listed(),
     key_command("/mode", &[plain_key(KeyCode::BackTab)], Anywhere, Build(parse::parse_mode),
         "Set what agents may do without asking (the key skips Full access)").titled("Change what agents may do")
         .with_aliases(&["/plan", "/default", "/auto-edit", "/yolo"]).with_values(ArgumentValues::Modes)
-        .unless(only_if::run_is_open).changes_run(),
+        .unless(only_if::run_is_open).changes_run().listed(),
     slash_command("/goal", Build(|text| Ok(ScreenCommand::SetGoal(text.to_owned()))),
         "Set the goal, or confirm it in your words").with_argument(Text("TEXT")).titled("Set or confirm the goal…")
         .unless(only_if::goal_is_open_or_run_has_ended).changes_run_with_argument().sendable(),
@@ -58,7 +59,7 @@ static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
         .unless(only_if::goal_is_open).changes_run(),
     key_command("/undo", &[letter_key('u')], OutsideComposer, Build(parse::parse_undo),
         "Undo the last step with changes, or all from step N on").titled("Undo the last step").with_argument(Optional(&["N"]))
-        .hint(170, "undo").unless(only_if::step_can_be_undone).changes_run(),
+        .hint(170, "undo").unless(only_if::step_can_be_undone).changes_run().listed().offered_at_end(2, "Undo a step"),
     key_command("/redo", &[ctrl_key('r')], OutsideComposer, Build(|_| Ok(ScreenCommand::Undo(UndoRequest::Redo))),
         "Redo what you undid last").unless(only_if::step_can_be_undone).changes_run(),
     slash_command("/skip", Build(parse::parse_skip), "Skip step N, which has not ended, and say why")
@@ -68,16 +69,16 @@ static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
         .with_argument(Text("N TEXT")).titled("Plan a step again…")
         .unless(only_if::plan_is_being_executed).changes_run(),
     key_command("/cancel", &[], Anywhere, Build(|_| Ok(ScreenCommand::CancelRun)), "Cancel the run")
-        .unless(only_if::run_is_open).changes_run().sendable(),
+        .unless(only_if::run_is_open).changes_run().sendable().listed(),
     key_command("/resume", &[letter_key('r')], OutsideComposer, Build(|_| Ok(ScreenCommand::ResumeRun)),
         "Resume the unfinished run, or the open one of the history").titled("Resume an unfinished run")
-        .hint(140, "resume").unless(only_if::run_can_be_resumed).changes_run(),
+        .hint(140, "resume").unless(only_if::run_can_be_resumed).changes_run().listed(),
 ]);
 
 #[rustfmt::skip]
 static REQUESTS: &[CommandRow] = &in_group(CommandGroup::Requests, [
     key_command("/needs-me", &[letter_key('!')], OutsideComposer, Build(|_| Ok(ScreenCommand::GoToWaitingDialog)),
-        "Go to what needs you").unless(only_if::dialog_is_open),
+        "Go to what needs you").unless(only_if::dialog_is_open).listed(),
     key_command("/view", &[letter_key('v')], OutsideComposer, Build(|_| Ok(ScreenCommand::ViewFullText)),
         "Show the whole prompt, request or question").titled("Show the whole prompt or request").hint(90, "view").unless(only_if::dialog_is_open),
     slash_command("/answer", Build(|word| parse::require_text("answer", word).map(ScreenCommand::AnswerQuestion)),
@@ -101,10 +102,10 @@ static REQUESTS: &[CommandRow] = &in_group(CommandGroup::Requests, [
 static DOCUMENTS: &[CommandRow] = &in_group(CommandGroup::Documents, [
     key_command("/edit", &[letter_key('e')], OutsideComposer, Build(parse::parse_document),
         "Edit a document or an open merge in your editor").titled("Edit a document in your editor").with_argument(Choice(&["plan", "comments", "merge"]))
-        .hint(70, "edit").unless(only_if::plan_exists).changes_run(),
+        .hint(70, "edit").unless(only_if::plan_exists).changes_run().listed(),
     key_command("/diff", &[letter_key('d')], OutsideComposer, Build(parse::parse_diff),
         "Show the diff of the run, of step N, or of the plan").titled("Show the changes").with_argument(Optional(&["N", "plan"]))
-        .hint(80, "diff").unless(only_if::step_has_run),
+        .hint(80, "diff").unless(only_if::step_has_run).listed().offered_at_end(1, "See the diff"),
     key_command("/note", &[letter_key(';')], OutsideComposer, Build(|text| Ok(ScreenCommand::AddPlanNote(text.to_owned()))),
         "Add a note for both agents to the selected plan line, finding or thread (or `step 2: TEXT`)").titled("Add a note for the agents…").with_argument(Optional(&["TEXT"]))
         .unless(only_if::notes_are_taken).changes_run(),
@@ -127,7 +128,8 @@ static DOCUMENTS: &[CommandRow] = &in_group(CommandGroup::Documents, [
 #[rustfmt::skip]
 static AGENTS: &[CommandRow] = &in_group(CommandGroup::Agents, [
     slash_command("/task", Build(parse::parse_task), "Give a task to a separate agent (or write `@AGENT TEXT`)")
-        .with_argument(Text("AGENT TEXT")).titled("Give a task to another agent…").with_values(ArgumentValues::TaskAgents).changes_run(),
+        .with_argument(Text("AGENT TEXT")).titled("Give a task to another agent…").with_values(ArgumentValues::TaskAgents).changes_run()
+        .listed(),
     slash_command("/agent", Call(|screen, name, state| screen.show_agents(name, state)),
         "List the agents and what each may do").titled("List the agents…").with_argument(Optional(&["NAME"])).with_unlisted_name("/agents")
         .with_values(ArgumentValues::Agents),
@@ -136,19 +138,21 @@ static AGENTS: &[CommandRow] = &in_group(CommandGroup::Agents, [
     slash_command("/todos", Call(|screen, _, state| screen.show_todo_lists(state)), "Show the agents' todo lists"),
     slash_command("/discuss", Build(|text| Ok(ScreenCommand::Discuss(Discussion::Start(text.to_owned())))),
         "Let several agents discuss and decide a question (no topic: show the board)").titled("Discuss a question…")
-        .with_argument(Text("[PRESET] TOPIC")).with_values(ArgumentValues::Presets).changes_run_with_argument(),
+        .with_argument(Text("[PRESET] TOPIC")).with_values(ArgumentValues::Presets).changes_run_with_argument()
+        .listed(),
     slash_command("/budget", Build(parse::parse_budget), "Preview a discussion: participants and their limits").titled("Preview a discussion")
         .with_argument(Optional(&["PRESET"])).with_values(ArgumentValues::Presets).changes_run(),
     key_command("/board", &[letter_key('#')], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::ShowBoard))),
-        "Show the board of a discussion").hint(60, "board").unless(only_if::discussion_exists),
+        "Show the board of a discussion").hint(60, "board").unless(only_if::discussion_exists).listed(),
     key_command("/discuss-finding", &[letter_key('&')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::Discuss(Discussion::DiscussFinding))),
         "Discuss the selected finding and tell the reviewer the result").titled("Discuss the finding").unless(only_if::finding_is_open).changes_run(),
     key_command("/discuss-stop", &[], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Stop))),
-        "Stop the discussion (what was said stays)").titled("Stop the discussion").unless(only_if::discussion_is_running).changes_run(),
+        "Stop the discussion (what was said stays)").titled("Stop the discussion").unless(only_if::discussion_is_running).changes_run()
+        .listed(),
     key_command("/discuss-on", &[], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Resume))),
         "Continue a stopped or failed discussion after its last finished round").titled("Continue the discussion")
-        .unless(only_if::discussion_can_resume).changes_run(),
+        .unless(only_if::discussion_can_resume).changes_run().listed(),
     key_command("/quote", &[letter_key('"')], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Quote))),
         "Quote the last discussion's result in the composer").titled("Quote the result of the discussion").unless(only_if::discussion_has_finished).changes_run(),
     key_command("/minutes", &[], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Export))),
@@ -166,7 +170,7 @@ static NAVIGATION: &[CommandRow] = &in_group(CommandGroup::Navigation, [
     key_command("/previous-turn", &[letter_key('[')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::SelectAdjacent(SelectionMove::PreviousTurn))), "Go to the previous turn"),
     key_command("/find", &[ctrl_key('f')], Anywhere, Build(|_| Ok(ScreenCommand::OpenSearch)),
-        "Find text in the open tab, text or diff").titled("Find text…").reaches(ViewReach::Diff),
+        "Find text in the open tab, text or diff").titled("Find text…").reaches(ViewReach::Diff).listed(),
     key_command("/up", &[plain_key(KeyCode::PageUp)], Anywhere, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::PageUp))),
         "Page up").named("page-up").reaches(ViewReach::DiffAndBoard),
     key_command("/down", &[plain_key(KeyCode::PageDown)], Anywhere, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::PageDown))),
@@ -212,7 +216,8 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
     key_command("/other-pane", &[plain_key(KeyCode::F(6))], Anywhere, Build(|_| Ok(ScreenCommand::TogglePaneFocus)),
         "Switch the keys to the other pane").titled("Go to the other pane").hint(100, "other pane"),
     key_command("/theme", &[], Anywhere, Build(parse::parse_theme),
-        "List the themes, or use one").titled("Choose a theme…").with_argument(Optional(&["NAME"])).with_values(ArgumentValues::Themes),
+        "List the themes, or use one").titled("Choose a theme…").with_argument(Optional(&["NAME"])).with_values(ArgumentValues::Themes)
+        .listed(),
     key_command("/mouse", &[plain_key(KeyCode::F(3))], Anywhere, Call(|screen, _, _| screen.toggle_mouse_capture()),
         "Give the mouse to the terminal, or take it back").titled("Give the mouse to the terminal"),
     key_command("/redraw", &[ctrl_key('l')], Anywhere, Call(|_, _, _| vec![Action::Redraw]),
@@ -223,7 +228,7 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
 static COMPOSER: &[CommandRow] = &in_group(CommandGroup::Composer, [
     key_command("/write", &[letter_key('i'), plain_key(KeyCode::Enter)], OutsideComposer,
         Build(|_| Ok(ScreenCommand::FocusComposer)), "Write in the composer")
-        .hint(120, "write").changes_run().also_in_overlay(),
+        .hint(120, "write").changes_run().also_in_overlay().offered_at_end(4, "New goal"),
     key_command("/leave", &[plain_key(KeyCode::Esc)], Composer, Call(|screen, _, _| screen.leave_composer()),
         "Leave the composer, so that letters are commands").titled("Leave the composer").hint(130, "back"),
     key_command("/copy", &[ctrl_key('y')], OutsideComposer, Build(|_| Ok(ScreenCommand::Copy)),
@@ -241,17 +246,19 @@ static COMPOSER: &[CommandRow] = &in_group(CommandGroup::Composer, [
 #[rustfmt::skip]
 static PROGRAM: &[CommandRow] = &in_group(CommandGroup::Program, [
     key_command("/help", &[letter_key('?'), plain_key(KeyCode::F(1))], Anywhere, Build(|_| Ok(ScreenCommand::ShowHelp)),
-        "Show these keys").titled("Show all keys and commands").hint(150, "help").reaches(ViewReach::DiffAndBoard),
+        "Show these keys").titled("Show all keys and commands").hint(150, "help").reaches(ViewReach::DiffAndBoard)
+        .listed(),
     key_command("/palette", &[ctrl_key('p'), letter_key(':')], Anywhere, Build(|_| Ok(ScreenCommand::OpenPalette)),
         "Find a command by a few letters").titled("Find a command").hint(160, "commands").reaches(ViewReach::DiffAndBoard),
     key_command("/history", &[], Anywhere, Call(|_, _, _| vec![Action::ShowHistory]),
-        "List earlier runs, read one, or resume an unfinished one").titled("List earlier runs…"),
+        "List earlier runs, read one, or resume an unfinished one").titled("List earlier runs…").listed(),
     key_command("/export", &[ctrl_key('s')], OutsideComposer, Build(parse::parse_export),
         "Export a report of the run").with_argument(Optional(&["html", "md"]))
-        .unless(only_if::run_exists).not_in_overlay(),
+        .unless(only_if::run_exists).not_in_overlay().listed().offered_at_end(3, "Export a report"),
     slash_command("/diagnose", Call(|_, _, _| vec![Action::Diagnose]), "Check CLIs, git and settings"),
     key_command("/suspend", &[ctrl_key('z')], Anywhere, Call(|_, _, _| vec![Action::Suspend]),
         "Suspend to the background").reaches(ViewReach::All),
     key_command("/quit", &[ctrl_key('c')], Anywhere, Build(|_| Ok(ScreenCommand::Quit)),
-        "Quit (asks if something is running, again: at once)").titled("Quit").hint(180, "quit").sendable().reaches(ViewReach::All),
+        "Quit (asks if something is running, again: at once)").titled("Quit").hint(180, "quit").sendable().reaches(ViewReach::All)
+        .listed(),
 ]);

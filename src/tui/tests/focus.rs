@@ -137,7 +137,7 @@ fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
     assert!(word.contains("too narrow for a second pane"), "{word}");
     press(&mut screen, Some(&state), &["<c-p>", "other pane"]);
     let palette = drawn(&mut screen, (100, 30), Some(&state));
-    assert!(!palette.contains("/other-pane"), "{palette}");
+    assert!(!palette.contains("Go to the other pane"), "{palette}");
 }
 
 #[test]

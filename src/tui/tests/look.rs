@@ -12,6 +12,7 @@ use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
+use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
 use crate::tui::SPINNER_STEP;
 use crate::tui::command_table::all_rows;
@@ -67,10 +68,7 @@ fn another_key_does_it_and_footer_help_and_palette_show_that_one() {
     press(&mut screen, Some(&state), &["<esc>", "<c-p>", "auto"]);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     let row = seen.lines().find(|line| line.contains("Switch to Auto"));
-    assert!(
-        row.is_some_and(|row| row.contains("/auto          W   │")),
-        "{seen}"
-    );
+    assert!(row.is_some_and(|row| row.contains("  W   │")), "{seen}");
 }
 
 #[test]
@@ -291,7 +289,7 @@ fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked
     assert_eq!(click(&mut screen, &state, (1, 38)), []);
     assert!(screen.overlays.palette.is_none() && screen.composer.focus == ComposerFocus::Unfocused);
     press(&mut screen, Some(&state), &["<c-p>", "interrupt"]);
-    let at = find(&mut screen, &state, "/interrupt");
+    let at = find(&mut screen, &state, "Interrupt the turn");
     assert_eq!(
         click(&mut screen, &state, at),
         [Action::Event(Event::InterruptRequested)]
@@ -329,30 +327,60 @@ fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_t
         let is_one = |row: &&String| row.starts_with("   ") && !row.trim().contains("  ");
         let found = rows.iter().skip(4).filter(is_one);
         let found = found.map(|row| row.trim().to_owned());
-        found.filter(|row| !row.starts_with('↓')).collect()
+        found.filter(|row| !row.contains(" more: ")).collect()
     };
-    assert_eq!(headings(&rows), ["Now", "View"], "{rows:#?}");
-    assert!(
-        rows.iter().any(|row| row.contains("   ↓ 47 more")),
-        "{rows:#?}"
-    );
+    let groups = ["Now", "View", "Run", "Agents", "Screen"];
+    assert_eq!(headings(&rows), groups, "{rows:#?}");
+    let n_entries = rows.iter().filter(|row| row.trim().contains("   ")).count();
+    assert!((10..=18).contains(&n_entries), "{n_entries} {rows:#?}");
+    let is_more = |row: &&String| row.trim().ends_with(" more: type to search");
+    assert_eq!(rows.iter().filter(is_more).count(), 1, "{rows:#?}");
     assert!(rows[5].starts_with(" ▸ Interrupt the turn"), "{rows:#?}");
     let at = |rows: &[String], text: &str| rows.iter().position(|row| row.contains(text));
-    // What the tab is used for comes first in its group.
-    assert!(at(&rows, "/find") < at(&rows, "/chat"), "{rows:#?}");
+    // What a hand already knows is there only once it is typed.
+    assert!(at(&rows, "Find text…").is_some() && at(&rows, "Show Chat").is_none());
     // A command that the user completes is listed as any other, by whether it has an effect now.
-    assert!(at(&rows, "/steer").is_some() && at(&rows, "/skip").is_none());
-    press(&mut screen, Some(&state), &["interrupt"]);
+    assert!(at(&rows, "/steer").is_some() && at(&rows, "Show the changes").is_none());
+    press(&mut screen, Some(&state), &["show chat"]);
+    assert!(at(&palette_rows(&mut screen, &state), "Show Chat").is_some());
+    press(&mut screen, Some(&state), &["<c-u>", "interrupt"]);
     let rows = palette_rows(&mut screen, &state);
     assert!(at(&rows, "Now").is_none(), "{rows:#?}");
     press(&mut screen, Some(&state), &["<enter>", "<c-p>"]);
     let rows = palette_rows(&mut screen, &state);
     assert_eq!(rows[4].trim(), "Recently used");
-    assert!(rows[5].contains("/interrupt"), "{rows:#?}");
+    assert!(rows[5].contains("Interrupt the turn"), "{rows:#?}");
     assert_eq!(rows[7].trim(), "Now");
     // It is listed only once.
-    let n = rows.iter().filter(|row| row.contains("/interrupt")).count();
+    let is_it = |row: &&String| row.contains("Interrupt the turn");
+    let n = rows.iter().filter(is_it).count();
     assert_eq!(n, 1, "{rows:#?}");
+}
+
+#[test]
+fn after_a_run_the_palette_first_offers_what_comes_next() {
+    let mut state = state(Phase::Done);
+    let mut screen = with(&[]);
+    let offers = |screen: &mut Screen, state: &RunState| -> Vec<String> {
+        press(screen, Some(state), &["<c-p>"]);
+        let rows = palette_rows(screen, state);
+        press(screen, Some(state), &["<esc>"]);
+        let after = rows.iter().skip_while(|row| row.trim() != "Next").skip(1);
+        let offers = after.take_while(|row| !row.trim().is_empty());
+        let title = |row: &String| {
+            row.trim_start_matches([' ', '▸'])
+                .split("   ")
+                .next()
+                .map(str::to_owned)
+        };
+        offers.filter_map(title).collect()
+    };
+    assert_eq!(
+        offers(&mut screen, &state),
+        ["See the diff", "Undo a step", "Export a report", "New goal"]
+    );
+    state.phase = Phase::Execute;
+    assert!(offers(&mut screen, &state).is_empty());
 }
 
 #[test]
@@ -361,7 +389,8 @@ fn what_cannot_be_done_now_is_listed_last_and_only_once_letters_are_typed_and_sa
     let mut screen = with(&[]);
     press(&mut screen, Some(&state), &["<c-p>"]);
     let rows = palette_rows(&mut screen, &state);
-    assert!(!rows.iter().any(|row| row.contains("/go")), "{rows:#?}");
+    let sends = |row: &String| row.contains("Send the turn");
+    assert!(!rows.iter().any(sends), "{rows:#?}");
     press(&mut screen, Some(&state), &["all"]);
     let rows = palette_rows(&mut screen, &state);
     let at = rows.iter().position(|row| row.contains("/allow")).unwrap();
@@ -423,7 +452,7 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
         click(&mut screen, &state, (at.0 + 6, at.1)),
         [Action::ShowDiff(DiffScope::Step(1))]
     );
-    let at = find(&mut screen, &state, "Q close");
+    let at = find(&mut screen, &state, "Esc close");
     click(&mut screen, &state, at);
     assert!(screen.overlays.diff.is_none());
     press(&mut screen, Some(&state), &["i", "/theme"]);
@@ -468,12 +497,12 @@ fn keys_of_views_are_the_users_own_too() {
     press(&mut screen, Some(&state), &["?", "q"]);
     assert!(screen.overlays.pager.is_some());
     let picture = drawn(&mut screen, (120, 40), Some(&state));
-    assert!(picture.contains("(F4 closes)") && picture.contains(" F4 close "));
+    assert!(picture.contains("(F4 closes)") && picture.contains(" F4 close"));
     let key = KeyEvent::new(KeyCode::F(4), KeyModifiers::NONE);
     screen.on_key(key, Some(&state));
     assert!(screen.overlays.pager.is_none());
     press(&mut screen, Some(&state), &["d", "q"]);
-    assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" Z close "));
+    assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" Z close"));
     press(&mut screen, Some(&state), &["z"]);
     assert!(screen.overlays.diff.is_none());
     press(&mut screen, Some(&state), &["<c-f>", "a"]);
