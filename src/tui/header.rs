@@ -19,7 +19,7 @@ use super::view_area::gutter;
 use crate::domain::question::CommitTarget;
 use crate::domain::run::RunState;
 pub use stage_line::mode_style;
-pub use usage_line::{describe_usage, usage_forms};
+pub use usage_line::{describe_tokens, usage_forms};
 
 /// Returns the height of the header for a window height.
 pub fn n_rows(height: u16) -> u16 {
@@ -99,21 +99,27 @@ fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line
     };
     let goal = state.and_then(|state| state.goal.as_ref());
     let title = goal.map_or_else(
-        || concat!("agent-collab  ", env!("CARGO_PKG_VERSION")).to_owned(),
+        || "agent-collab".to_owned(),
         |goal| to_plain_line(&goal.title),
     );
+    let version = match goal {
+        Some(_) => "",
+        None => concat!("  ", env!("CARGO_PKG_VERSION")),
+    };
     let margin = usize::from(gutter(u16::try_from(columns).unwrap_or(u16::MAX)));
     let columns = columns.saturating_sub(2 * margin);
     let badge = badge_span(screen, columns);
     let n_badge = text_width(&badge.content);
     let place = truncate_to_columns(&place, columns.saturating_sub(n_badge) / 2);
-    let room = columns.saturating_sub(text_width(&place) + n_badge + 3);
+    let room = columns.saturating_sub(text_width(&place) + n_badge + version.len() + 3);
     let title = truncate_to_columns(&title, room);
-    let gap = columns.saturating_sub(text_width(&title) + n_badge + text_width(&place) + 2);
+    let used = text_width(&title) + version.len() + n_badge + text_width(&place) + 2;
+    let gap = columns.saturating_sub(used);
     Line::from(vec![
         Span::raw(" ".repeat(margin)),
         Span::styled("◆ ", theme::ACCENT),
         Span::styled(title, theme::STRONG),
+        Span::styled(version, theme::QUIET),
         Span::raw(" ".repeat(gap)),
         badge,
         Span::styled(place, theme::QUIET),

@@ -3,15 +3,15 @@
 //! It shows what the program checked and counted, not what an agent claims. It does not check
 //! whether the branch still exists.
 
-use ratatui::style::Style;
-
 use super::appearance::ScreenSettings;
-use super::header::describe_usage;
+use super::header::describe_tokens;
 use super::keymap::ComposerFocus;
 use super::labels;
 use super::text_wrap::to_one_line;
 use super::theme;
-use super::transcript::{ChatTranscript, RunResultRow, RunSummaryCard, RunSummaryKey};
+use super::transcript::{
+    ChatTranscript, CommitRow, KeyWeight, RunDetail, RunFact, RunSummaryCard, RunSummaryKey,
+};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::{
     PlanExecution, StepAssessment, StepCount, StepOutcome, StepRecord,
@@ -49,32 +49,39 @@ impl SummaryContext<'_> {
     fn build_card(&self, state: &RunState) -> RunSummaryCard {
         let last = &self.ended_at;
         let took = last.map(|last| format_duration(last.0.saturating_sub(state.created.0)));
-        let reviews = (state.iteration > 0).then(|| {
-            let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
-            match state.describe_review_end() {
-                Some(end) => format!("Review {end}"),
-                None => pluralize(n, "review"),
-            }
-        });
-        let counts = [reviews, describe_usage(state)];
-        let counts: Vec<String> = counts.into_iter().flatten().collect();
         let is_read_only = self.settings.read_only.is_some();
+        let merge_command = merge_command(self.settings, state).filter(|_| !is_read_only);
+        let execution = state.execution.as_ref();
         RunSummaryCard {
             run: state.run.clone(),
             phase: state.phase,
             title: state.goal.as_ref().map(|goal| to_one_line(&goal.title)),
-            results: describe_results(state),
-            counts: counts.join(" · "),
+            facts: describe_results(state),
+            notes: execution.map_or_else(Vec::new, describe_exceptions),
+            commits: execution.map_or_else(Vec::new, |execution| list_commits(&execution.done)),
+            details: describe_details(state),
             took,
             keys: if is_read_only {
                 self.read_only_keys(state)
             } else {
                 self.next_step_keys(state)
             },
-            merge_command: merge_command(self.settings, state).filter(|_| !is_read_only),
+            copy_key: self.copy_key().filter(|_| merge_command.is_some()),
+            merge_command,
             untouched: describe_untouched(state),
             max_rows: usize::MAX,
         }
+    }
+
+    /// Returns the key that copies the merge command, if it does so now.
+    fn copy_key(&self) -> Option<RunSummaryKey> {
+        let key = self
+            .settings
+            .appearance
+            .keymap
+            .key_label("copy", self.focus);
+        let is_reading = self.focus == ComposerFocus::Unfocused;
+        is_reading.then(|| summary_key(key, "Copy merge command", "copy merge"))
     }
 
     /// Returns the keys that are useful next.
@@ -87,25 +94,26 @@ impl SummaryContext<'_> {
             keys.push(summary_key(key("diff"), "See the diff", "diff"));
             keys.push(summary_key(key("undo"), "Undo a step", "undo"));
         }
-        if merge_command(self.settings, state).is_some() && !is_writing {
-            keys.push(summary_key(key("copy"), "Copy merge command", "copy merge"));
-        }
         let is_undone = |execution: &PlanExecution| !execution.undone.is_empty();
         if state.execution.as_ref().is_some_and(is_undone) {
             keys.push(summary_key(key("redo"), "Redo it", "redo"));
         }
+        let write = if is_writing {
+            "Enter".to_owned()
+        } else {
+            key("write")
+        };
         keys.extend([
-            if is_writing {
-                summary_key("Enter".to_owned(), "New goal", "new goal")
-            } else {
-                summary_key(key("write"), "New goal", "new goal")
-            },
             summary_key(key("export"), "Export a report", "report"),
+            summary_key(write, "New goal", "new goal"),
             RunSummaryKey {
-                is_optional: true,
+                weight: KeyWeight::Optional,
                 ..summary_key(key("quit"), "Quit", "quit")
             },
         ]);
+        if let Some(first) = keys.first_mut().filter(|_| state.execution.is_some()) {
+            first.weight = KeyWeight::Primary;
+        }
         keys
     }
 
@@ -120,57 +128,100 @@ impl SummaryContext<'_> {
     }
 }
 
-/// Describes the results and how they were tested.
-fn describe_results(state: &RunState) -> Vec<RunResultRow> {
+/// Describes the steps, the commits and how they were checked. Where a step is not proven, that stands in place of the
+/// tests that passed.
+fn describe_results(state: &RunState) -> Vec<RunFact> {
     let Some(execution) = &state.execution else {
-        return vec![RunResultRow::plain("no step ran".to_owned(), theme::PLAIN)];
+        return vec![RunFact::new("no step ran".to_owned(), theme::PLAIN)];
     };
     let StepCount { done, all } = state.step_count();
+    let skipped = execution.done.iter().filter(|step| step.is_skipped());
+    let n_skipped = skipped.count();
     let steps = format!(
-        "{done} of {} done, {}",
-        pluralize(all, "step"),
-        describe_commits(execution)
+        "{} of {}",
+        done.saturating_sub(n_skipped),
+        pluralize(all, "step")
     );
-    let sign = if done == all {
-        ("✓ ", theme::GOOD)
-    } else {
-        ("■ ", theme::PLAIN)
-    };
-    let mut said = vec![(format!("{}{steps}", sign.0), sign.1)];
-    said.extend(describe_tests(&execution.done));
-    if let Some(proofs) = state.describe_proofs() {
-        let text = format!("{proofs}: agent-collab verify checks it");
-        let mut words = execution.done.iter().map(StepRecord::proof_word);
-        said.push(match state.describe_unproven_steps() {
-            Some(_) => (format!("■ {text}"), theme::WARNING),
-            None if words.any(|word| word != "waived") => (format!("✓ {text}"), theme::GOOD),
-            None => (format!("• {text}"), theme::PLAIN),
-        });
+    let mut facts = vec![RunFact::new(steps, theme::PLAIN)];
+    if n_skipped > 0 {
+        let text = format!("{n_skipped} skipped");
+        facts.push(RunFact::new(text, theme::WARNING));
     }
-    join_good_checks(&mut said);
-    said.extend(describe_unchanged_steps(&execution.done));
-    said.extend(describe_uncommitted_steps(&execution.done));
-    let said = said.into_iter();
-    let mut rows: Vec<RunResultRow> = said
-        .map(|(text, style)| RunResultRow::plain(text, style))
-        .collect();
-    rows.extend(describe_step_proofs(&execution.done));
-    if let Some(last) = execution.undone.last() {
-        let n = last.records.len();
-        let text = format!("↺ undone: {}", pluralize(n, "step"));
-        rows.push(RunResultRow::plain(text, theme::PLAIN));
+    facts.push(RunFact::new(describe_commits(execution), theme::PLAIN));
+    match (describe_tests(&execution.done), unproven_steps(state)) {
+        (Some(tests), Some(proofs)) if tests.style == theme::PLAIN => {
+            facts.push(RunFact::new(proofs, theme::WARNING));
+        }
+        (tests, _) => facts.extend(tests),
     }
-    rows
+    facts
 }
 
-/// Puts what was tested and what was proven into one row where all is well.
-fn join_good_checks(said: &mut Vec<(String, Style)>) {
-    if let [_steps, (tests, tests_style), (proofs, proofs_style)] = said.as_mut_slice()
-        && (*tests_style, *proofs_style) == (theme::GOOD, theme::GOOD)
-    {
-        tests.push_str(&format!(" · {}", proofs.trim_start_matches("✓ ")));
-        said.pop();
-    }
+/// Counts the steps by what is proven of them, if any is not proven.
+fn unproven_steps(state: &RunState) -> Option<String> {
+    let proofs = state.describe_proofs()?;
+    state.describe_unproven_steps().map(|_| proofs)
+}
+
+/// Describes each step that did not go as planned, and what was undone.
+fn describe_exceptions(execution: &PlanExecution) -> Vec<RunFact> {
+    let done = &execution.done;
+    let failed = changed_steps(done).filter(|step| !has_passed(step));
+    let failed = failed.map(|step| {
+        let text = format!("✗ Step {}: {}", step.n, to_one_line(&step.describe_tests()));
+        RunFact::new(text, theme::BAD)
+    });
+    let undone = execution.undone.last().map(|last| {
+        let text = format!("↺ Undone: {}", pluralize(last.records.len(), "step"));
+        RunFact::new(text, theme::PLAIN)
+    });
+    failed
+        .chain(describe_unchanged_steps(done))
+        .chain(describe_uncommitted_steps(done))
+        .chain(undone)
+        .collect()
+}
+
+/// Describes proof and tests, the review, the usage and the branch.
+fn describe_details(state: &RunState) -> Vec<RunDetail> {
+    let detail = |label, value, style| RunDetail {
+        label,
+        value,
+        style,
+    };
+    let execution = state.execution.as_ref();
+    let is_unproven = unproven_steps(state).is_some();
+    let proof = state.describe_proofs().map(|proofs| {
+        let style = if is_unproven {
+            theme::WARNING
+        } else {
+            theme::PLAIN
+        };
+        let text = format!("{proofs} · agent-collab verify checks it");
+        detail("Proof", text, style)
+    });
+    let tests = execution.and_then(|execution| {
+        let all = describe_tests(&execution.done)?;
+        let said = (is_unproven && all.style == theme::PLAIN).then_some(PASSED_ALWAYS.to_owned());
+        let parts = [said, describe_test_count(&execution.done)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| detail("Tests", parts.join(", "), theme::PLAIN))
+    });
+    let review = (state.iteration > 0).then(|| {
+        let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
+        let end = state.describe_review_end();
+        let text = end.unwrap_or_else(|| pluralize(n, "review"));
+        detail("Review", text, theme::PLAIN)
+    });
+    let tokens = describe_tokens(state).map(|used| detail("Tokens", used, theme::PLAIN));
+    let branch = execution.and_then(|execution| match &execution.commits {
+        CommitTarget::Off { .. } => None,
+        CommitTarget::Current { branch } | CommitTarget::New { branch, .. } => {
+            Some(detail("Branch", to_one_line(branch), theme::PLAIN))
+        }
+    });
+    let all = [proof, tests, review, tokens, branch];
+    all.into_iter().flatten().collect()
 }
 
 /// Returns the command that merges the commits into the branch that was checked out before.
@@ -204,7 +255,7 @@ fn describe_untouched(state: &RunState) -> Option<String> {
         } => {
             let from = to_one_line(from);
             Some(format!(
-                "agent-collab itself pushed nothing and did not touch {from}."
+                "agent-collab pushed nothing and left {from} as it was."
             ))
         }
         _ => None,
@@ -217,85 +268,107 @@ fn count_commits(execution: &PlanExecution) -> usize {
 }
 
 fn describe_commits(execution: &PlanExecution) -> String {
-    let n = pluralize(count_commits(execution), "commit");
-    match &execution.commits {
-        CommitTarget::Off { .. } => "no commits".to_owned(),
-        CommitTarget::Current { branch } | CommitTarget::New { branch, .. } => {
-            format!("{n} on {}", to_one_line(branch))
-        }
+    match (&execution.commits, count_commits(execution)) {
+        (CommitTarget::Off { .. }, _) | (_, 0) => "no commits".to_owned(),
+        (_, n) => pluralize(n, "commit"),
     }
 }
 
-/// Summarizes the test results of the steps.
-fn describe_tests(done: &[StepRecord]) -> Vec<(String, Style)> {
-    let changed: Vec<&StepRecord> = done
-        .iter()
+/// What is said of tests that passed whenever they ran.
+const PASSED_ALWAYS: &str = "passed after every step";
+
+fn has_passed(step: &StepRecord) -> bool {
+    let receipt = step.receipt.as_ref();
+    receipt.is_some_and(|receipt| receipt.outcome == TestOutcome::Passed)
+}
+
+/// Returns the steps that changed something, so that there is something to test.
+fn changed_steps(done: &[StepRecord]) -> impl Iterator<Item = &StepRecord> {
+    done.iter()
         .filter(|step| step.outcome != StepOutcome::NoChange)
-        .collect();
-    let passed = |step: &&&StepRecord| {
-        let receipt = step.receipt.as_ref();
-        receipt.is_some_and(|receipt| receipt.outcome == TestOutcome::Passed)
-    };
-    let n_passed = changed.iter().filter(passed).count();
-    let mut said = Vec::new();
-    if n_passed > 0 {
-        let counts = changed.iter().rev().find(passed);
-        let counts = counts.and_then(|step| step.receipt.as_ref()?.counts);
-        let last = counts.map_or(String::new(), |counts| {
-            format!(", {} tests at the end", counts.passed)
-        });
-        let text = if n_passed == changed.len() {
-            format!("✓ tests passed after each step{last}")
-        } else {
-            format!("✓ tests passed after {}{last}", pluralize(n_passed, "step"))
-        };
-        said.push((text, theme::GOOD));
-    }
-    let others = changed.iter().filter(|step| !passed(step));
-    said.extend(others.map(|step| {
-        let text = format!("✗ step {}: {}", step.n, to_one_line(&step.describe_tests()));
-        (text, theme::BAD)
-    }));
-    said
 }
 
-/// Says of each step what was seen of its proof; of a long run only of those that are not proven.
-fn describe_step_proofs(done: &[StepRecord]) -> Vec<RunResultRow> {
+/// Says after which steps the tests passed; in the plain style if after all of them.
+fn describe_tests(done: &[StepRecord]) -> Option<RunFact> {
+    let n_all = changed_steps(done).count();
+    let n_passed = changed_steps(done).filter(|step| has_passed(step)).count();
+    if n_all == 0 {
+        return None;
+    }
+    let is_failing = |step: &StepRecord| step.assessment() == StepAssessment::Failing;
+    let style = if changed_steps(done).any(is_failing) {
+        theme::BAD
+    } else {
+        theme::WARNING
+    };
+    Some(if n_passed == n_all {
+        RunFact {
+            text: format!("tests {PASSED_ALWAYS}"),
+            short_text: "tests passed".to_owned(),
+            style: theme::PLAIN,
+        }
+    } else {
+        let all = pluralize(n_all, "step");
+        RunFact::new(format!("tests passed after {n_passed} of {all}"), style)
+    })
+}
+
+/// Says how many tests passed after the last step whose tests were counted.
+fn describe_test_count(done: &[StepRecord]) -> Option<String> {
+    let last = changed_steps(done).filter(|step| has_passed(step)).last()?;
+    let counts = last.receipt.as_ref()?.counts?;
+    Some(format!("{} passed at the end", counts.passed))
+}
+
+/// Lists the steps with a commit or a proof; of a long run only those that are not proven.
+fn list_commits(done: &[StepRecord]) -> Vec<CommitRow> {
     let is_long = done.len() > MAX_STEP_ROWS;
     let has_row = |step: &&StepRecord| {
         let has_proof = step.proof.is_some() && step.assessment() != StepAssessment::Failing;
-        has_proof && !(is_long && matches!(step.proof_word(), "proven" | "kept"))
-    };
-    let row = |step: &StepRecord| {
-        let tests = to_one_line(&step.describe_tests());
-        let (text, proof, size) = match &step.outcome {
-            StepOutcome::Committed {
-                commit,
-                message,
-                size,
-            } => {
-                let commit = labels::short_commit(commit);
-                let message = to_one_line(message);
-                // The number stands in front already.
-                let lead = format!("[Step {}] ", step.n);
-                let title = message.strip_prefix(&lead).unwrap_or(&message);
-                let text = format!("  {}  {commit}  {title}", step.n);
-                (text, Some(tests), *size)
-            }
-            _ => (format!("  {}  {tests}", step.n), None, None),
-        };
-        let style = match step.unproven_reason() {
-            Some(_) => theme::WARNING,
-            None => theme::PLAIN,
-        };
-        RunResultRow {
-            text,
-            style,
-            proof,
-            size,
+        let is_commit = matches!(step.outcome, StepOutcome::Committed { .. });
+        if is_long {
+            has_proof && !matches!(step.proof_word(), "proven" | "kept")
+        } else {
+            has_proof || is_commit
         }
     };
-    done.iter().filter(has_row).map(row).collect()
+    done.iter().filter(has_row).map(commit_row).collect()
+}
+
+fn commit_row(step: &StepRecord) -> CommitRow {
+    let tests = to_one_line(&step.describe_tests());
+    let has_proof = step.proof.is_some() && step.assessment() != StepAssessment::Failing;
+    let style = match step.unproven_reason() {
+        Some(_) if has_proof => theme::WARNING,
+        Some(_) | None => theme::PLAIN,
+    };
+    let StepOutcome::Committed {
+        commit,
+        message,
+        size,
+    } = &step.outcome
+    else {
+        return CommitRow {
+            step: step.n,
+            commit: None,
+            text: tests,
+            proof: None,
+            style,
+            size: None,
+        };
+    };
+    let message = to_one_line(message);
+    // The number stands in front already.
+    let lead = format!("[Step {}] ", step.n);
+    let title = message.strip_prefix(&lead).unwrap_or(&message).to_owned();
+    CommitRow {
+        step: step.n,
+        commit: Some(labels::short_commit(commit)),
+        text: title,
+        proof: has_proof.then_some(tests),
+        style,
+        size: *size,
+    }
 }
 
 /// Creates a key with a long and a short label.
@@ -304,7 +377,7 @@ fn summary_key(name: String, does: &'static str, in_short: &'static str) -> RunS
         name,
         label: does,
         short_label: in_short,
-        is_optional: false,
+        weight: KeyWeight::Usual,
     }
 }
 
@@ -323,7 +396,7 @@ fn describe_steps(
 }
 
 /// Names the steps that changed nothing.
-fn describe_unchanged_steps(done: &[StepRecord]) -> Option<(String, Style)> {
+fn describe_unchanged_steps(done: &[StepRecord]) -> Option<RunFact> {
     let (which, _) = describe_steps(done, |record| {
         record.assessment() == StepAssessment::Unchanged
     })?;
@@ -333,14 +406,14 @@ fn describe_unchanged_steps(done: &[StepRecord]) -> Option<(String, Style)> {
         came.symbol(),
         StepAssessment::CHANGED_NOTHING
     );
-    Some((text, labels::assessment_style(came)))
+    Some(RunFact::new(text, labels::assessment_style(came)))
 }
 
 /// Names the steps whose changes are not committed.
-fn describe_uncommitted_steps(done: &[StepRecord]) -> Option<(String, Style)> {
+fn describe_uncommitted_steps(done: &[StepRecord]) -> Option<RunFact> {
     let is_left = |record: &StepRecord| matches!(record.outcome, StepOutcome::Uncommitted { .. });
     let (which, n) = describe_steps(done, is_left)?;
     let are = if n == 1 { "is" } else { "are" };
     let text = format!("■ {which} {are} not committed: the changes are in the working tree");
-    Some((text, theme::BAD))
+    Some(RunFact::new(text, theme::BAD))
 }

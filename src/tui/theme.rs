@@ -33,6 +33,8 @@ pub const RUNNING: Style = Style::new()
 pub const PICKED: Style = Surface::Picked.style().add_modifier(Modifier::BOLD);
 /// For the chosen row of a list: filled, as the chosen button of a panel.
 pub const CHOSEN: Style = ACCENT.add_modifier(Modifier::REVERSED);
+/// For the button that most users press next. It is not as the chosen one of a panel, because Enter does not press it.
+pub const SUGGESTED: Style = Surface::AddWord.style().add_modifier(Modifier::BOLD);
 /// For the current search match.
 pub const CURRENT_MATCH: Style =
     Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));

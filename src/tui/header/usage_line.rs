@@ -30,10 +30,15 @@ fn usage_by_role(state: &RunState) -> Vec<RoleUsage> {
         .collect()
 }
 
-/// Describes the tokens of each role and the total cost.
-pub fn describe_usage(state: &RunState) -> Option<String> {
+/// Describes the tokens of each role and the total cost, below a label that says what they are.
+pub fn describe_tokens(state: &RunState) -> Option<String> {
     let used = usage_by_role(state);
-    (!used.is_empty()).then(|| format_roles_with_total(&used))
+    let one = |used: &RoleUsage| {
+        let tokens = labels::format_tokens(used.tokens);
+        format!("{} {tokens}", used.role.name())
+    };
+    let counts = used.iter().map(one).collect::<Vec<String>>().join(" · ");
+    (!used.is_empty()).then(|| format!("{counts}{}", format_cost(&used, " · ")))
 }
 
 /// Returns all forms, the longest first: cost per role, total cost with tokens per role, and only totals.

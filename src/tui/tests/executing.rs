@@ -387,7 +387,7 @@ fn the_command_that_merges_is_whole_and_a_key_copies_it() {
         "undo U",
         "copy merge Ctrl+Y",
         "new goal I",
-        "quit Ctrl+C",
+        "report Ctrl+S",
     ] {
         assert!(low.contains(word), "{word}\n{low}");
     }

@@ -5,13 +5,12 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::commit_row::{CommitRow, CommitTitles, commit_lines};
 use crate::domain::ids::RunId;
 use crate::domain::phase::Phase;
-use crate::domain::plan_execution::CommitSize;
-use crate::text::pluralize;
 use crate::tui::clickable_keys;
 use crate::tui::markdown::style_code;
-use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows};
+use crate::tui::text_wrap::{spans_width, text_width, truncate_to_columns, wrap_spans};
 use crate::tui::theme::{self, Surface};
 
 const MAX_CARD_COLUMNS: usize = 116;
@@ -19,28 +18,26 @@ const MAX_CARD_COLUMNS: usize = 116;
 const MIN_CARD_COLUMNS: usize = 20;
 /// Below this height, one line replaces the card.
 const MIN_CARD_ROWS: usize = 5;
-/// What stands before a result that is good.
-const GOOD_SIGN: &str = "✓ ";
-/// Between the heading and the goal's title.
-const TITLE_GAP: &str = "  ";
+/// Between the heading and its facts.
+const FACT_GAP: &str = "  ";
+/// Between two facts.
+const FACT_SEPARATOR: &str = " · ";
 /// The bar and the blanks behind it.
 const LEAD_COLUMNS: usize = 3;
-/// The number, the commit and the beginning of its title, before the proof.
-const MIN_TITLE_COLUMNS: usize = 24;
+/// The labels stand above each other, and their values below the titles of the commits.
+const LABEL_COLUMNS: usize = 12;
 /// From this width on, the keys have their long labels.
 const MIN_LONG_KEY_COLUMNS: usize = 56;
 /// What stays blank at the right end.
 const END_COLUMNS: usize = 2;
-/// The blanks before each number of a commit's size.
-const SIZE_GAP: usize = 2;
-/// The sizes of commits are shown where this many columns remain for the text.
-const MIN_TEXT_COLUMNS: usize = 40;
 /// How many rows of the window stay free above it, in a window that is not low.
 pub(super) const ROWS_ABOVE_CARD: usize = 3;
 /// From this height on, a blank row of the card lies above its heading.
 const PADDED_CARD_ROWS: usize = 24;
 /// In a window lower than this, the card may take all rows.
 pub(super) const LOW_WINDOW_ROWS: usize = 14;
+/// The rank of the command that merges the commits.
+const MERGE_RANK: u8 = 4;
 
 /// Lines that are kept or dropped together; the highest rank is dropped first.
 type RankedLines = (u8, Vec<Line<'static>>);
@@ -51,88 +48,54 @@ pub struct RunSummaryCard {
     pub run: RunId,
     /// How the run ended: done or cancelled.
     pub phase: Phase,
+    /// The goal; the card shows it once another run may be in the header.
     pub title: Option<String>,
-    /// What was done and how it was checked.
-    pub results: Vec<RunResultRow>,
-    /// How the review ended, and the usage.
-    pub counts: String,
+    /// What was done and how it was checked, behind the heading.
+    pub facts: Vec<RunFact>,
+    /// What did not go as planned, a row each.
+    pub notes: Vec<RunFact>,
+    pub commits: Vec<CommitRow>,
+    /// How the review ended, the usage, and so on.
+    pub details: Vec<RunDetail>,
     /// How long the run took.
     pub took: Option<String>,
     /// What the user can do next; empty once the run is no longer open.
     pub keys: Vec<RunSummaryKey>,
     /// The command that merges the commits.
     pub merge_command: Option<String>,
+    /// The key that copies that command.
+    pub copy_key: Option<RunSummaryKey>,
     /// What the run left as it was.
     pub untouched: Option<String>,
     /// Maximum number of rows.
     pub max_rows: usize,
 }
 
-/// A row of the result.
+/// Something that is so at the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunResultRow {
+pub struct RunFact {
     pub text: String,
+    /// The text where there is little room.
+    pub short_text: String,
     pub style: Style,
-    /// What was seen of its proof, behind the text, which is cut before it.
-    pub proof: Option<String>,
-    /// What its commit changes, at the right end of the row.
-    pub size: Option<CommitSize>,
 }
 
-impl RunResultRow {
-    /// Creates a row that is not about a commit.
-    pub fn plain(text: String, style: Style) -> Self {
+impl RunFact {
+    pub fn new(text: String, style: Style) -> Self {
         Self {
+            short_text: text.clone(),
             text,
             style,
-            proof: None,
-            size: None,
-        }
-    }
-
-    /// Returns its text with the proof, for the clipboard.
-    fn whole_text(&self) -> String {
-        match &self.proof {
-            Some(proof) => format!("{} · {proof}", self.text),
-            None => self.text.clone(),
-        }
-    }
-
-    /// Renders it without its size.
-    fn lines(&self, columns: usize, titles: CommitTitles) -> Vec<Line<'static>> {
-        // Where all is well, the sign says so, and the text is as any other.
-        let (sign, rest, rest_style) = match self.text.strip_prefix(GOOD_SIGN) {
-            Some(rest) => (GOOD_SIGN, rest, theme::PLAIN),
-            None => ("", self.text.as_str(), self.style),
-        };
-        let proof = self.proof.as_ref().map(|proof| format!(" · {proof}"));
-        let n_proof = proof.as_deref().map_or(0, text_width);
-        let rest = match titles {
-            CommitTitles::Cut if proof.is_some() => {
-                truncate_to_columns(rest, columns.saturating_sub(n_proof).max(MIN_TITLE_COLUMNS))
-            }
-            CommitTitles::Cut | CommitTitles::Whole => rest.to_owned(),
-        };
-        let mut spans = vec![Span::styled(sign, self.style)];
-        spans.extend(style_code(&rest, rest_style));
-        let proof_style = match self.style {
-            style if style == theme::PLAIN => theme::QUIET,
-            style => style,
-        };
-        spans.extend(proof.map(|proof| Span::styled(proof, proof_style)));
-        match titles {
-            CommitTitles::Cut if self.size.is_some() => wrap_spans_to_rows(&spans, columns, 2, 1),
-            CommitTitles::Cut | CommitTitles::Whole => wrap_spans(&spans, columns, 2),
         }
     }
 }
 
-/// Whether the rows of commits take more than a row each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CommitTitles {
-    Whole,
-    /// A title that takes more than its row is cut.
-    Cut,
+/// A row with a label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDetail {
+    pub label: &'static str,
+    pub value: String,
+    pub style: Style,
 }
 
 /// A key and what it does.
@@ -142,8 +105,17 @@ pub struct RunSummaryKey {
     pub label: &'static str,
     /// The label where there is little room.
     pub short_label: &'static str,
-    /// Whether it is not worth a row of its own.
-    pub is_optional: bool,
+    pub weight: KeyWeight,
+}
+
+/// How a key stands out among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyWeight {
+    /// What most users do next.
+    Primary,
+    Usual,
+    /// It is not worth a row of its own.
+    Optional,
 }
 
 impl RunSummaryCard {
@@ -152,7 +124,7 @@ impl RunSummaryCard {
         !self.keys.is_empty()
     }
 
-    /// Returns the heading, and the style of it and of the bar.
+    /// Returns the sign and the word of the heading, and the style of both and of the bar.
     fn heading(&self) -> (String, Style) {
         let (sign, style) = match self.phase {
             Phase::Done => ("✓", theme::GOOD),
@@ -168,23 +140,23 @@ impl RunSummaryCard {
 
     /// Returns its text, for the clipboard.
     pub fn to_text(&self) -> String {
-        let results = self.results.iter().map(|row| match row.size {
-            Some(size) => format!("{} · {}", row.whole_text(), size.describe()),
-            None => row.whole_text(),
-        });
-        let parts = self.title.iter().cloned().chain(results);
-        let parts = parts.chain([self.counts_with_duration()]);
-        let parts = parts.chain(self.merge_command.clone());
-        let parts = parts.chain(self.untouched.clone());
-        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        let parts = self.texts().chain(self.merge_command.clone());
+        let parts: Vec<String> = parts.chain(self.untouched.clone()).collect();
         parts.join("\n")
     }
 
-    fn counts_with_duration(&self) -> String {
-        let took = self.took.as_ref().map(|took| format!("took {took}"));
-        let parts = [Some(self.counts.clone()), took].into_iter().flatten();
-        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-        parts.join(" · ")
+    /// Returns its rows as texts, but not how its commits are merged and what it left as it was.
+    fn texts(&self) -> impl Iterator<Item = String> + '_ {
+        let facts: Vec<&str> = self.facts.iter().map(|fact| fact.text.as_str()).collect();
+        let facts = (!facts.is_empty()).then(|| facts.join(FACT_SEPARATOR));
+        let notes = self.notes.iter().map(|note| note.text.clone());
+        let commits = self.commits.iter().map(CommitRow::to_text);
+        let details = self.details.iter();
+        let details = details.map(|detail| format!("{}: {}", detail.label, detail.value));
+        let took = self.took.iter().map(|took| format!("Duration: {took}"));
+        let title = self.title.iter().cloned();
+        let head = title.chain(facts).chain(notes);
+        head.chain(commits).chain(details).chain(took)
     }
 
     /// Returns what linear mode prints of it: also the commands for what can be done next.
@@ -192,26 +164,22 @@ impl RunSummaryCard {
         let head = format!("The run is {}.", self.phase.label().to_lowercase());
         // How a new goal is typed is said below.
         let is_command = |key: &&RunSummaryKey| key.name.starts_with('/') && key.name != "/write";
-        let keys = self.keys.iter().filter(is_command);
+        let keys = self.keys.iter().chain(&self.copy_key);
+        let keys = keys.filter(is_command);
         let keys = keys.map(|key| format!("{}: {}", key.name, key.label));
         let merge = self
             .merge_command
             .iter()
             .map(|line| format!("Merge: {line}"));
-        let text = RunSummaryCard {
-            merge_command: None,
-            ..self.clone()
-        };
-        let text = text.to_text();
-        let text = text.lines().map(str::to_owned);
+        let text = self.texts().chain(self.untouched.clone());
         let lines = std::iter::once(head).chain(text).chain(merge).chain(keys);
         lines.collect()
     }
 
     /// Renders the lines that fit.
     pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
+        let (head, style) = self.heading();
         if columns < MIN_CARD_COLUMNS || self.max_rows < MIN_CARD_ROWS {
-            let (head, style) = self.heading();
             let title = self.title.as_deref().unwrap_or_default();
             let text = truncate_to_columns(&format!("{head}: {title}"), columns);
             return vec![Line::styled(text, style)];
@@ -222,36 +190,24 @@ impl RunSummaryCard {
         let n_blanks = usize::from(self.max_rows >= LOW_WINDOW_ROWS);
         let n_pad = usize::from(self.max_rows >= PADDED_CARD_ROWS);
         let most = self.max_rows.saturating_sub(2 + n_blanks + n_pad).max(2);
-        let mut parts = self.ranked_lines(inner, CommitTitles::Whole);
+        let mut titles = CommitTitles::Whole;
+        let mut parts = self.ranked_lines(inner, titles, CopyPlace::MergeRow);
         if count_lines(&parts) > most {
             // The end of a commit's title is worth less than the command that merges all of them.
-            parts = self.ranked_lines(inner, CommitTitles::Cut);
+            titles = CommitTitles::Cut;
+            parts = self.ranked_lines(inner, titles, CopyPlace::MergeRow);
         }
-        let lines = drop_low_ranks(parts, most);
-        let (head, style) = self.heading();
+        drop_low_ranks(&mut parts, most);
+        if !parts.iter().any(|(rank, _)| *rank == MERGE_RANK) {
+            parts = self.ranked_lines(inner, titles, CopyPlace::Button);
+            drop_low_ranks(&mut parts, most);
+        }
+        let lines = parts.into_iter().flat_map(|(_, lines)| lines).take(most);
         let mut panel = vec![Line::default(); n_blanks];
-        let mut heading = Line::from(Span::styled(head, style.patch(theme::STRONG)));
-        if self.has_title_in_heading(inner) {
-            let title = style_code(self.title.as_deref().unwrap_or_default(), theme::STRONG);
-            let title = title
-                .into_iter()
-                .map(|span| Span::styled(span.content.into_owned(), span.style));
-            heading.push_span(Span::raw(TITLE_GAP));
-            heading.spans.extend(title);
-        }
-        if let Some(took) = self
-            .took
-            .as_ref()
-            .filter(|_| self.has_duration_in_heading(inner))
-        {
-            let gap = inner.saturating_sub(heading.width() + text_width(took));
-            heading.push_span(Span::raw(" ".repeat(gap)));
-            heading.push_span(Span::styled(took.clone(), theme::QUIET));
-        }
         let pad = vec![Line::default(); n_pad];
         panel.extend(
             pad.into_iter()
-                .chain([heading])
+                .chain([self.heading_line(inner)])
                 .chain(lines)
                 .chain([Line::default()])
                 .map(|line| panel_line(line, style, columns)),
@@ -261,115 +217,187 @@ impl RunSummaryCard {
 
     /// Returns whether the duration has room at the right end of the heading.
     fn has_duration_in_heading(&self, columns: usize) -> bool {
-        let (head, _) = self.heading();
-        let title = self.title.as_deref().unwrap_or_default();
-        let title = if self.has_title_in_heading(columns) {
-            TITLE_GAP.len() + text_width(title)
-        } else {
-            0
-        };
         let took = self.took.as_deref().map_or(0, text_width);
-        text_width(&head) + title + TITLE_GAP.len() + took <= columns
+        text_width(&self.heading().0) + FACT_GAP.len() + took <= columns
     }
 
-    /// Returns whether the goal's title has room behind the heading.
-    fn has_title_in_heading(&self, columns: usize) -> bool {
-        let title = self.title.as_deref().unwrap_or_default();
-        let (head, _) = self.heading();
-        text_width(&head) + TITLE_GAP.len() + text_width(title) <= columns
-    }
-
-    /// Renders each row of the result, with the size of its commit at the right end where that costs no row.
-    fn result_lines(&self, columns: usize, titles: CommitTitles) -> Vec<Vec<Line<'static>>> {
-        let mut widths = [0; 3];
-        for size in self.results.iter().filter_map(|row| row.size) {
-            let cells = size_cells(size);
-            widths = std::array::from_fn(|i| widths[i].max(text_width(&cells[i])));
+    /// Returns the facts behind the heading, short ones where that takes fewer rows, and how many of them fit there.
+    fn fit_facts(&self, columns: usize) -> (Vec<Span<'static>>, usize) {
+        let took = self.took.as_ref();
+        let took = took.filter(|_| self.has_duration_in_heading(columns));
+        let took = took.map_or(0, |took| FACT_GAP.len() + text_width(took));
+        let head = text_width(&self.heading().0) + FACT_GAP.len();
+        let room = columns.saturating_sub(head + took);
+        let long = self.facts.iter().map(|fact| fact.text.as_str());
+        let short = self.facts.iter().map(|fact| fact.short_text.as_str());
+        let mut texts: Vec<&str> = long.collect();
+        let joined = |texts: &[&str]| text_width(&texts.join(FACT_SEPARATOR));
+        if joined(&texts) > room {
+            texts = short.collect();
         }
-        let size_columns = widths.iter().map(|width| SIZE_GAP + width).sum::<usize>();
-        let text_columns = columns.saturating_sub(size_columns);
-        let n_rows = |row: &RunResultRow, columns| row.lines(columns, CommitTitles::Whole).len();
-        let mut sized = self.results.iter().filter(|row| row.size.is_some());
-        let has_sizes = text_columns >= MIN_TEXT_COLUMNS
-            && sized.all(|row| n_rows(row, text_columns) == n_rows(row, columns));
-        let lines = self.results.iter().map(|row| {
-            let Some(size) = row.size.filter(|_| has_sizes) else {
-                return row.lines(columns, titles);
-            };
-            let mut lines = row.lines(text_columns, titles);
-            if let Some(first) = lines.first_mut() {
-                let gap = text_columns.saturating_sub(first.width());
-                first.spans.push(Span::raw(" ".repeat(gap)));
-                first.spans.extend(size_spans(size, widths));
-            }
-            lines
+        let mut n = texts.len();
+        while n > 0 && joined(&texts[..n]) > room {
+            n -= 1;
+        }
+        let styles = self.facts.iter().map(|fact| fact.style);
+        let spans = texts.into_iter().zip(styles);
+        let spans = spans.map(|(text, style)| Span::styled(text.to_owned(), style));
+        (spans.collect(), n)
+    }
+
+    /// Renders the heading: how the run ended, as many facts as fit, and how long it took.
+    fn heading_line(&self, columns: usize) -> Line<'static> {
+        let (head, style) = self.heading();
+        let mut spans = vec![Span::styled(head, style.patch(theme::STRONG))];
+        let (facts, n) = self.fit_facts(columns);
+        if n > 0 {
+            spans.push(Span::raw(FACT_GAP));
+            spans.extend(separate(facts.into_iter().take(n)));
+        }
+        let took = self.took.as_ref();
+        if let Some(took) = took.filter(|_| self.has_duration_in_heading(columns)) {
+            push_right(
+                &mut spans,
+                Span::styled(took.clone(), theme::QUIET),
+                columns,
+            );
+        }
+        Line::from(spans)
+    }
+
+    /// Returns its lines below the heading, ranked by what is dropped first in a low window.
+    fn ranked_lines(
+        &self,
+        columns: usize,
+        titles: CommitTitles,
+        copy: CopyPlace,
+    ) -> Vec<RankedLines> {
+        let mut parts: Vec<RankedLines> = Vec::new();
+        let (facts, n) = self.fit_facts(columns);
+        if n < facts.len() {
+            let rest: Vec<Span<'static>> = separate(facts.into_iter().skip(n)).collect();
+            parts.push((1, wrap_spans(&rest, columns, 0)));
+        }
+        for note in &self.notes {
+            let spans = style_code(&note.text, note.style);
+            parts.push((2, wrap_spans(&spans, columns, 2)));
+        }
+        if !self.commits.is_empty() {
+            parts.push((5, vec![Line::default()]));
+        }
+        let commits = commit_lines(&self.commits, columns, titles).into_iter();
+        parts.extend(commits.map(|lines| (3, lines)));
+        let details = self.detail_lines(columns);
+        if !details.is_empty() {
+            parts.push((8, vec![Line::default()]));
+        }
+        parts.extend(details.into_iter().map(|lines| (7, lines)));
+        let mut keys = self.keys.clone();
+        let (merge, has_copy) = self.merge_lines(columns);
+        if copy == CopyPlace::Button || !has_copy {
+            let copy_key = self.copy_key.clone().filter(|_| self.is_current());
+            let is_optional = |key: &RunSummaryKey| key.weight == KeyWeight::Optional;
+            let at = keys.iter().position(is_optional).unwrap_or(keys.len());
+            keys.splice(at..at, copy_key);
+        }
+        if !merge.is_empty() {
+            parts.push((9, vec![Line::default()]));
+            parts.push((MERGE_RANK, merge));
+        }
+        if !keys.is_empty() {
+            parts.push((5, vec![Line::default()]));
+            parts.push((0, key_rows(&keys, columns)));
+        }
+        if let Some(untouched) = &self.untouched {
+            let text = Span::styled(untouched.clone(), theme::QUIET);
+            parts.push((9, vec![Line::default()]));
+            parts.push((8, wrap_spans(&[text], columns, 0)));
+        }
+        parts
+    }
+
+    /// Renders the rows with a label.
+    fn detail_lines(&self, columns: usize) -> Vec<Vec<Line<'static>>> {
+        let detail = |label, value: &String| RunDetail {
+            label,
+            value: value.clone(),
+            style: theme::PLAIN,
+        };
+        let goal = self.title.iter().filter(|_| !self.is_current());
+        let goal = goal.map(|title| detail("Goal", title));
+        let took = self.took.iter();
+        let took = took.filter(|_| !self.has_duration_in_heading(columns));
+        let took = took.map(|took| detail("Duration", took));
+        let all = goal.chain(self.details.iter().cloned()).chain(took);
+        let lines = all.map(|detail| {
+            let mut spans = vec![label_span(detail.label)];
+            spans.extend(
+                style_code(&detail.value, detail.style)
+                    .into_iter()
+                    .map(|span| Span::styled(span.content.into_owned(), span.style)),
+            );
+            wrap_spans(&spans, columns, LABEL_COLUMNS)
         });
         lines.collect()
     }
 
-    /// Returns its lines, ranked by what is dropped first in a low window.
-    fn ranked_lines(&self, columns: usize, titles: CommitTitles) -> Vec<RankedLines> {
-        let mut parts = Vec::new();
-        let is_below = !self.has_title_in_heading(columns);
-        if let Some(title) = self.title.as_ref().filter(|_| is_below) {
-            let title = style_code(title, theme::STRONG);
-            let mut title = wrap_spans_to_rows(&title, columns, 0, 2).into_iter();
-            parts.push((3, title.next().into_iter().collect()));
-            parts.push((6, title.collect()));
-        }
-        let first_commit = self.results.iter().position(|row| row.size.is_some());
-        for (at, lines) in self.result_lines(columns, titles).into_iter().enumerate() {
-            if first_commit == Some(at) {
-                parts.push((9, vec![Line::default()]));
-            }
-            parts.push((2, lines));
-        }
-        let counts = if self.has_duration_in_heading(columns) {
-            self.counts.clone()
-        } else {
-            self.counts_with_duration()
+    /// Renders the command that merges the commits in full, so that it can be copied, with the key for that at the right
+    /// where it costs no row; says whether the key is there.
+    fn merge_lines(&self, columns: usize) -> (Vec<Line<'static>>, bool) {
+        let Some(command) = &self.merge_command else {
+            return (Vec::new(), false);
         };
-        if !counts.is_empty() {
-            parts.push((9, vec![Line::default()]));
-            let text = Span::styled(counts, theme::QUIET);
-            parts.push((7, wrap_spans(&[text], columns, 0)));
-        }
-        let merge = self.merge_command.as_deref();
-        parts.extend(merge.map(|command| (4, shell_command_lines("Merge it", command, columns))));
-        parts.extend(self.untouched.iter().map(|text| {
-            let text = Span::styled(text.clone(), theme::QUIET);
-            (8, wrap_spans(&[text], columns, 0))
-        }));
-        if !self.keys.is_empty() {
-            parts.push((5, vec![Line::default()]));
-            parts.push((0, key_rows(&self.keys, columns)));
-        }
-        parts
+        let spans = [
+            label_span("Merge it"),
+            Span::styled(command.clone(), theme::CODE),
+        ];
+        let mut whole = wrap_spans(&spans, columns, LABEL_COLUMNS);
+        let Some(key) = self.copy_key.as_ref().filter(|_| self.is_current()) else {
+            return (whole, false);
+        };
+        let hint = [
+            Span::styled(key.name.clone(), clickable_keys::mark_hint(theme::KEY)),
+            Span::styled(" copy", clickable_keys::mark_hint(theme::QUIET)),
+        ];
+        let n_hint = spans_width(&hint) + FACT_GAP.len();
+        let Some(last) = whole
+            .last_mut()
+            .filter(|last| last.width() + n_hint <= columns)
+        else {
+            return (whole, false);
+        };
+        let gap = columns - last.width() - spans_width(&hint);
+        last.spans.push(Span::raw(" ".repeat(gap)));
+        last.spans.extend(hint);
+        (whole, true)
     }
 }
 
-/// Renders the size of a commit in three columns of these widths: files, added lines, removed lines.
-fn size_spans(size: CommitSize, widths: [usize; 3]) -> Vec<Span<'static>> {
-    let style = |n: u32, style| if n > 0 { style } else { theme::QUIET };
-    let styles = [
-        theme::QUIET,
-        style(size.added, theme::GOOD),
-        style(size.removed, theme::BAD),
-    ];
-    let cells = size_cells(size).into_iter().zip(widths).zip(styles);
-    let cells = cells.map(|((text, width), style)| {
-        let pad = " ".repeat(SIZE_GAP + width.saturating_sub(text_width(&text)));
-        Span::styled(pad + &text, style)
-    });
-    cells.collect()
+/// Where the key that copies the merge command stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CopyPlace {
+    MergeRow,
+    /// Among the other keys, because the command itself has no room.
+    Button,
 }
 
-fn size_cells(size: CommitSize) -> [String; 3] {
-    [
-        pluralize(size.files as usize, "file"),
-        format!("+{}", size.added),
-        format!("−{}", size.removed),
-    ]
+fn label_span(label: &str) -> Span<'static> {
+    Span::styled(format!("{label:<LABEL_COLUMNS$}"), theme::QUIET)
+}
+
+/// Puts a separator between facts.
+fn separate(facts: impl Iterator<Item = Span<'static>>) -> impl Iterator<Item = Span<'static>> {
+    facts.enumerate().flat_map(|(n, fact)| {
+        let separator = (n > 0).then(|| Span::styled(FACT_SEPARATOR, theme::QUIET));
+        separator.into_iter().chain([fact])
+    })
+}
+
+/// Adds a span at the right end of a row.
+fn push_right(spans: &mut Vec<Span<'static>>, span: Span<'static>, columns: usize) {
+    let gap = columns.saturating_sub(spans_width(spans) + span.width());
+    spans.push(Span::raw(" ".repeat(gap)));
+    spans.push(span);
 }
 
 /// Puts a line on the card's ground, behind its bar.
@@ -388,32 +416,17 @@ fn count_lines(parts: &[RankedLines]) -> usize {
     parts.iter().map(|(_, lines)| lines.len()).sum()
 }
 
-/// Returns the lines that fit; rank 0 is always kept.
-fn drop_low_ranks(mut parts: Vec<RankedLines>, most: usize) -> Vec<Line<'static>> {
-    while count_lines(&parts) > most {
+/// Drops lines until the rest fits; rank 0 is always kept.
+fn drop_low_ranks(parts: &mut Vec<RankedLines>, most: usize) {
+    while count_lines(parts) > most {
         let ranks = parts.iter().map(|(rank, _)| *rank);
-        match ranks.max().filter(|rank| *rank > 0) {
-            // Among lines of the same rank, the last one matters least.
-            Some(rank) => {
-                let at = parts.iter().rposition(|(of, _)| *of == rank);
-                at.map(|at| parts.remove(at));
-            }
-            None => break,
-        }
+        let Some(rank) = ranks.max().filter(|rank| *rank > 0) else {
+            return;
+        };
+        // Among lines of the same rank, the last one matters least.
+        let at = parts.iter().rposition(|(of, _)| *of == rank);
+        at.map(|at| parts.remove(at));
     }
-    let lines = parts.into_iter().flat_map(|(_, lines)| lines);
-    lines.take(most).collect()
-}
-
-/// Renders a shell command in full, so that it can be copied.
-fn shell_command_lines(what: &str, command: &str, columns: usize) -> Vec<Line<'static>> {
-    let lead = format!("{what}  ");
-    let indent = text_width(&lead);
-    let spans = [
-        Span::styled(lead, theme::QUIET),
-        Span::styled(command.to_owned(), theme::CODE),
-    ];
-    wrap_spans(&spans, columns, indent)
 }
 
 /// Renders keys and labels as buttons, as many per row as fit.
@@ -428,19 +441,22 @@ fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
         };
         let needed = text_width(&key.name) + text_width(&does) + 4;
         if used > 0 && used + needed > columns {
-            if key.is_optional {
+            if key.weight == KeyWeight::Optional {
                 continue;
             }
             rows.push(Vec::new());
             used = 0;
         }
         used += needed;
+        let (button, key_style) = match key.weight {
+            KeyWeight::Primary => (theme::SUGGESTED, theme::STRONG),
+            KeyWeight::Usual | KeyWeight::Optional => (Surface::Button.style(), theme::KEY),
+        };
         if let Some(row) = rows.last_mut() {
-            let button = Surface::Button.style();
-            let key_style = clickable_keys::mark_hint(button.patch(theme::KEY));
+            let mark = |style| clickable_keys::mark_hint(button.patch(style));
             row.push(Span::styled(" ", button));
-            row.push(Span::styled(does, clickable_keys::mark_hint(button)));
-            row.push(Span::styled(key.name.clone(), key_style));
+            row.push(Span::styled(does, mark(theme::PLAIN)));
+            row.push(Span::styled(key.name.clone(), mark(key_style)));
             row.push(Span::styled(" ", button));
             row.push(Span::raw("  "));
         }
