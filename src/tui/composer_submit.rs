@@ -384,7 +384,7 @@ impl Screen {
                 .editor
                 .n_rows(TextComposer::text_columns(columns))
         };
-        let n_text = rows(CenteredWelcome::COLUMNS).min(MAX_CENTERED_TEXT_ROWS);
+        let n_text = rows(CenteredWelcome::columns(area.width)).min(MAX_CENTERED_TEXT_ROWS);
         let n_rows = u16::try_from(n_text + ComposerSpacing::Padded.n_rows()).ok()?;
         self.welcome_page().centered(area, n_rows)
     }

@@ -29,9 +29,11 @@ impl<'a> ModeLine<'a> {
         Self { screen, state }
     }
 
-    /// Returns the agent that gets what is written now, if it is one.
+    /// Returns the agent that gets what is written now, if it is one; before a run it is the one that gets the goal.
     pub(super) fn addressee(&self) -> Option<Role> {
-        let state = self.state?;
+        let Some(state) = self.state else {
+            return Some(self.screen.composer.refiner);
+        };
         let known = self.screen.dialog_context();
         match composer_target::composer_target(Some(state), self.screen.composer.draft, &known) {
             ComposerTarget::TalkToRefiner(role)

@@ -72,14 +72,17 @@ const MAX_LISTED_RUNS: usize = 5;
 
 const ABOUT_TEXT: &str = "One agent plans, the other reviews, you approve.";
 const SAFETY_TEXT: &str = "Nothing runs until you say so.";
-const TIP_TEXT: &str = " plays a full run with scripted agents. No key needed.";
+const TIP_TEXT: &str = " plays a run with scripted agents. No key needed.";
 const DEMO_COMMAND: &str = "agent-collab demo";
 const DEMO_TEXT: &str = " needs none of this: no model, no key, no network";
+/// What a user does in a run, a row each; the composer says how it begins.
 const FIRST_STEPS: [&str; 3] = [
-    "Describe the goal in a sentence or a page. The planner asks about open points.",
-    "Confirm the goal. Send each turn yourself, or switch to Auto.",
-    "Run the plan. Steps are tested and committed to one branch. Undo any time.",
+    "Agree on the goal",
+    "Send each turn, or switch to Auto",
+    "Run the plan, undo any step",
 ];
+/// The part that is left out where there is little room: it says who commits, not whether a run can start.
+const GIT_PART: &str = "Git";
 
 impl WelcomeInfo {
     /// Returns whether something is missing without which no run can start.
@@ -148,7 +151,7 @@ impl WelcomePage<'_> {
         let n_before = parts.len();
         parts.push(recent_run_lines(runs, columns));
         if (!is_low || missing.is_empty()) && !self.has_unfinished_run {
-            parts.push(first_step_lines(columns));
+            parts.push(first_step_lines());
         }
         if runs.is_empty() && missing.is_empty() {
             parts.push(wrap_spans(&tip_line().spans, columns, 2));
@@ -232,21 +235,17 @@ fn intro_heading(columns: usize, is_low: bool) -> Vec<Line<'static>> {
         vec![Line::default(), title_line()]
     };
     if !is_low {
-        lines.extend(wrap_paragraph(ABOUT_TEXT, columns, theme::PLAIN));
+        lines.extend(wrap_paragraph(ABOUT_TEXT, columns, theme::QUIET));
     }
     lines.extend(wrap_paragraph(SAFETY_TEXT, columns, theme::QUIET));
     lines
 }
 
-fn first_step_lines(columns: usize) -> Vec<Line<'static>> {
-    let numbered = FIRST_STEPS.iter().zip(1..).map(|(step, n)| {
-        let spans = [
-            Span::styled(format!("{n}  "), theme::KEY),
-            Span::styled(*step, theme::PLAIN),
-        ];
-        wrap_spans(&spans, columns, 3)
-    });
-    numbered.flatten().collect()
+fn first_step_lines() -> Vec<Line<'static>> {
+    let numbered = FIRST_STEPS.iter().zip(1..);
+    numbered
+        .map(|(step, n)| Line::styled(format!("{n}  {step}"), theme::QUIET))
+        .collect()
 }
 
 fn tip_line() -> Line<'static> {
@@ -283,13 +282,17 @@ fn requirement_lines(
             2,
         ));
     }
-    if !ready.is_empty() {
-        let told: Vec<String> = ready
-            .iter()
-            .map(|part| format!("{} {}", part.name, to_one_line(&part.text)))
-            .collect();
-        let told = format!("✓ {}", told.join(" · "));
-        lines.extend(wrap_spans(&[Span::styled(told, theme::GOOD)], columns, 2));
+    let told: Vec<String> = ready
+        .iter()
+        .filter(|part| part.name != GIT_PART)
+        .map(|part| format!("{} {}", part.name, to_one_line(&part.text)))
+        .collect();
+    if !told.is_empty() {
+        let spans = [
+            Span::styled("✓ ", theme::GOOD),
+            Span::styled(told.join(" · "), theme::QUIET),
+        ];
+        lines.extend(wrap_spans(&spans, columns, 2));
     }
     lines
 }

@@ -277,7 +277,7 @@ fn the_frame_says_what_enter_does_to_a_command() {
     assert!(seen(&mut screen).contains("Enter: run /theme"));
     for (text, told) in [
         ("/xyz it", "/xyz is not a command"),
-        ("/usr/bin is a path", "Describe the goal"),
+        ("/usr/bin is a path", "Planner  codex"),
     ] {
         let mut screen = Screen::new(settings());
         press(&mut screen, None, &[text]);
@@ -574,7 +574,7 @@ fn lists_go_round_and_page_by_page() {
         let name = row.split("│ ▸ ").nth(1).unwrap();
         name.split("  ").next().unwrap().to_owned()
     };
-    press(&mut screen, None, &["<c-p>"]);
+    press(&mut screen, None, &["<c-p>", "e"]);
     let first = chosen(&mut screen);
     press(&mut screen, None, &["<up>"]);
     let last = chosen(&mut screen);

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    ABOUT_TEXT, MAX_LISTED_RUNS, ReadyPart, SAFETY_TEXT, WelcomeInfo, WelcomePage,
+    ABOUT_TEXT, GIT_PART, MAX_LISTED_RUNS, ReadyPart, SAFETY_TEXT, WelcomeInfo, WelcomePage,
     first_step_lines, other_ways_line, remedy_lines, sort_by_severity, tip_line, title_line,
 };
 use crate::domain::phase::Phase;
@@ -18,17 +18,35 @@ use crate::tui::text_wrap::{
 };
 use crate::tui::theme;
 
-/// The width of the page.
+/// The width of the page where there is room.
 const PAGE_COLUMNS: u16 = 80;
-/// The width of each of the two columns below the composer.
-const COLUMN_COLUMNS: usize = 38;
-const MIN_WINDOW_COLUMNS: u16 = 96;
-/// Rows that stay blank at least above and below the page.
-const MIN_BLANK_ROWS: u16 = 4;
-/// The question, what the program is, and a blank row.
-const HEAD_ROWS: u16 = 3;
+const MIN_WINDOW_COLUMNS: u16 = 80;
+/// Blank columns at the left and right of the page together.
+const MARGIN_COLUMNS: u16 = 4;
+/// Between the two columns below the composer.
+const COLUMN_GAP: u16 = 4;
 /// Between the composer and what is below it: the keys, and a blank row.
 const GAP_ROWS: u16 = 2;
+/// As it should be, then the least.
+const SPACINGS: [PageSpacing; 2] = [
+    PageSpacing {
+        n_gap: 2,
+        n_around: 4,
+    },
+    PageSpacing {
+        n_gap: 1,
+        n_around: 2,
+    },
+];
+
+/// The blank rows of the page.
+#[derive(Debug, Clone, Copy)]
+struct PageSpacing {
+    /// Between the head and the composer.
+    n_gap: u16,
+    /// Above and below the page, together.
+    n_around: u16,
+}
 
 /// Where the parts of the page stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +54,22 @@ pub struct CenteredWelcome {
     head: Rect,
     pub composer: Rect,
     below: Rect,
+    detail: WelcomeDetail,
+}
+
+/// How much stands below the composer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WelcomeDetail {
+    Whole,
+    /// What a newcomer can do without is left out.
+    Short,
 }
 
 impl CenteredWelcome {
-    /// The width of the page, and so of the composer.
-    pub const COLUMNS: u16 = PAGE_COLUMNS;
+    /// Returns the width of the page, and so of the composer, in a window of this width.
+    pub fn columns(window: u16) -> u16 {
+        PAGE_COLUMNS.min(window.saturating_sub(MARGIN_COLUMNS))
+    }
 }
 
 impl WelcomePage<'_> {
@@ -49,23 +78,42 @@ impl WelcomePage<'_> {
         if area.width < MIN_WINDOW_COLUMNS || self.has_notices || self.has_unfinished_run {
             return None;
         }
-        let (lines, _) = below_lines(self.info);
-        let n_below = u16::try_from(lines.len()).ok()?;
-        let n_rows = HEAD_ROWS + composer_rows + GAP_ROWS + n_below;
-        let left = area.height.checked_sub(n_rows + MIN_BLANK_ROWS)?;
+        let details = [WelcomeDetail::Whole, WelcomeDetail::Short].into_iter();
+        let mut choices = details.flat_map(|detail| SPACINGS.map(|spacing| (detail, spacing)));
+        choices.find_map(|(detail, spacing)| self.place(area, composer_rows, detail, spacing))
+    }
+
+    /// Returns where the parts stand with these blank rows; `None` if they do not fit.
+    fn place(
+        &self,
+        area: Rect,
+        composer_rows: u16,
+        detail: WelcomeDetail,
+        spacing: PageSpacing,
+    ) -> Option<CenteredWelcome> {
+        let columns = CenteredWelcome::columns(area.width);
+        let n_head = u16::try_from(head_lines(columns).len()).ok()?;
+        let n_below = u16::try_from(below_lines(self.info, columns, detail).0.len()).ok()?;
+        let PageSpacing { n_gap, n_around } = spacing;
+        let n_rows = n_head + n_gap + composer_rows + GAP_ROWS + n_below;
+        let left = area.height.checked_sub(n_rows)?;
+        if left < n_around {
+            return None;
+        }
         let row = |y: u16, height: u16| Rect {
-            x: area.x + (area.width - PAGE_COLUMNS) / 2,
+            x: area.x + (area.width - columns) / 2,
             y,
-            width: PAGE_COLUMNS,
+            width: columns,
             height,
         };
         // A little above the middle, where the eye expects it.
-        let top = area.y + (left + MIN_BLANK_ROWS) * 2 / 5;
-        let composer = row(top + HEAD_ROWS, composer_rows);
+        let top = area.y + (left * 2 / 5).max(n_around / 2);
+        let composer = row(top + n_head + n_gap, composer_rows);
         Some(CenteredWelcome {
-            head: row(top, HEAD_ROWS - 1),
+            head: row(top, n_head),
             composer,
             below: row(composer.bottom() + GAP_ROWS, n_below),
+            detail,
         })
     }
 
@@ -82,9 +130,9 @@ impl WelcomePage<'_> {
             ..places.composer
         };
         frame.render_widget(keys.clone().right_aligned(), row);
-        let about = Line::styled(format!("{ABOUT_TEXT} {SAFETY_TEXT}"), theme::QUIET);
-        frame.render_widget(Paragraph::new(vec![title_line(), about]), places.head);
-        let (lines, runs) = below_lines(self.info);
+        let columns = places.composer.width;
+        frame.render_widget(Paragraph::new(head_lines(columns)), places.head);
+        let (lines, runs) = below_lines(self.info, columns, places.detail);
         frame.render_widget(Paragraph::new(lines), places.below);
         let run = |(n, row): (usize, usize)| {
             let row = u16::try_from(row).ok()?;
@@ -99,55 +147,82 @@ impl WelcomePage<'_> {
     }
 }
 
+/// Returns the question and what the program is, in one row or two.
+fn head_lines(columns: u16) -> Vec<Line<'static>> {
+    let about = format!("{ABOUT_TEXT} {SAFETY_TEXT}");
+    let about = if text_width(&about) <= usize::from(columns) {
+        vec![about]
+    } else {
+        vec![ABOUT_TEXT.to_owned(), SAFETY_TEXT.to_owned()]
+    };
+    let about = about.into_iter();
+    let about = about.map(|text| Line::styled(text, theme::QUIET));
+    std::iter::once(title_line()).chain(about).collect()
+}
+
 /// Lays out what stands below the composer; also returns the rows of the recent runs.
-fn below_lines(info: &WelcomeInfo) -> (Vec<Line<'static>>, Vec<usize>) {
-    let mut lines = Vec::new();
-    for one in sort_by_severity(&info.missing) {
-        lines.extend(remedy_lines(one, usize::from(PAGE_COLUMNS)));
+fn below_lines(
+    info: &WelcomeInfo,
+    columns: u16,
+    detail: WelcomeDetail,
+) -> (Vec<Line<'static>>, Vec<usize>) {
+    let mut parts = vec![missing_lines(info, usize::from(columns))];
+    let is_short = detail == WelcomeDetail::Short;
+    let has_runs = !info.runs.is_empty();
+    // Whoever cannot start a run needs the demo more than the steps of a run; all others know where they are.
+    if has_runs || !is_short || !info.has_blocker() {
+        parts.push(column_lines(info, columns));
     }
+    let n_above = parts.first().map_or(0, Vec::len);
+    if !has_runs && (!is_short || info.has_blocker()) {
+        parts.push(vec![tip_line()]);
+    }
+    parts.retain(|part| !part.is_empty());
+    let lines = parts.join(&Line::default());
+    let n_runs = info.runs.len().min(MAX_LISTED_RUNS);
+    // The heading of the columns stands in the first row.
+    let first = if n_above > 0 { n_above + 2 } else { 1 };
+    (lines, (first..first + n_runs).collect())
+}
+
+fn missing_lines(info: &WelcomeInfo, columns: usize) -> Vec<Line<'static>> {
+    let missing = sort_by_severity(&info.missing);
+    let mut lines: Vec<Line<'static>> =
+        missing.flat_map(|one| remedy_lines(one, columns)).collect();
     lines.extend(other_ways_line(&info.missing));
-    if !lines.is_empty() {
-        lines.push(Line::default());
-    }
-    let n_above = lines.len();
-    let left = ready_lines(&info.ready);
+    lines
+}
+
+/// Returns two columns: what is there at the left, the recent runs or what happens in a run at the right.
+fn column_lines(info: &WelcomeInfo, columns: u16) -> Vec<Line<'static>> {
+    let width = usize::from((columns - COLUMN_GAP) / 2);
+    let is_narrow = columns < PAGE_COLUMNS;
+    let parts = info.ready.iter();
+    let parts = parts.filter(|part| !is_narrow || part.name != GIT_PART);
+    let left = ready_lines(&parts.collect::<Vec<_>>(), width);
     let right = if info.runs.is_empty() {
-        // With nothing beside them, the steps take the whole width.
-        let columns = if left.is_empty() {
-            usize::from(PAGE_COLUMNS)
-        } else {
-            COLUMN_COLUMNS
-        };
         let mut lines = vec![heading("How it works")];
-        lines.extend(first_step_lines(columns));
+        lines.extend(first_step_lines());
         lines
     } else {
-        run_lines(&info.runs)
+        run_lines(&info.runs, width)
     };
     if left.is_empty() {
-        lines.extend(right);
+        right
     } else {
-        let column = usize::from(PAGE_COLUMNS) - COLUMN_COLUMNS;
-        lines.extend(join_columns(left, right, column));
+        join_columns(left, right, usize::from(columns) - width)
     }
-    let n_runs = info.runs.len().min(MAX_LISTED_RUNS);
-    let rows = (n_above + 1..=n_above + n_runs).collect();
-    if info.runs.is_empty() {
-        lines.push(Line::default());
-        lines.push(tip_line());
-    }
-    (lines, rows)
 }
 
 fn heading(text: &'static str) -> Line<'static> {
-    Line::styled(text, theme::STRONG)
+    Line::styled(text, theme::PLAIN)
 }
 
-fn ready_lines(ready: &[ReadyPart]) -> Vec<Line<'static>> {
+fn ready_lines(ready: &[&ReadyPart], columns: usize) -> Vec<Line<'static>> {
     if ready.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![heading("Ready")];
+    let mut lines = vec![heading("Setup")];
     let names = ready.iter().map(|part| text_width(&part.name));
     let n_columns = names.max().unwrap_or(0) + 2;
     for part in ready {
@@ -158,25 +233,26 @@ fn ready_lines(ready: &[ReadyPart]) -> Vec<Line<'static>> {
             Span::raw(" ".repeat(gap)),
             Span::styled(to_one_line(&part.text), theme::QUIET),
         ];
-        lines.extend(wrap_spans(&spans, COLUMN_COLUMNS, n_columns + 2));
+        lines.extend(wrap_spans(&spans, columns, n_columns + 2));
     }
     lines
 }
 
-fn run_lines(runs: &[RunListEntry]) -> Vec<Line<'static>> {
+fn run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>> {
     let mut lines = vec![heading("Recent runs")];
-    lines.extend(runs.iter().take(MAX_LISTED_RUNS).map(run_line));
+    let listed = runs.iter().take(MAX_LISTED_RUNS);
+    lines.extend(listed.map(|run| run_line(run, columns)));
     lines.push(Line::styled("/history shows all", theme::QUIET));
     lines
 }
 
-fn run_line(run: &RunListEntry) -> Line<'static> {
+fn run_line(run: &RunListEntry, columns: usize) -> Line<'static> {
     let (sign, style): (&str, Style) = match run.ended.as_str() {
         ended if ended == Phase::Done.label() => ("✓ ", theme::GOOD),
         _ => ("■ ", theme::QUIET),
     };
     let date = to_one_line(&run.date);
-    let room = COLUMN_COLUMNS.saturating_sub(text_width(sign) + text_width(&date) + 2);
+    let room = columns.saturating_sub(text_width(sign) + text_width(&date) + 2);
     let about = truncate_to_columns(&to_one_line(&run.about), room);
     let gap = room.saturating_sub(text_width(&about)) + 2;
     Line::from(vec![
