@@ -53,16 +53,19 @@ impl<'a> DiscussionCommands<'a> {
         }
     }
 
+    /// Returns the selected finding. One that is only offered counts where the user sees it.
+    fn selected_finding(&self) -> Option<u32> {
+        let tabs = &self.screen.tabs;
+        if tabs.view.focused() == TabKind::Comments {
+            tabs.comments.selection.selected_finding()
+        } else {
+            tabs.comments.selection.chosen_finding()
+        }
+    }
+
     /// Requests the plan of a discussion about the selected finding.
     fn plan_finding_discussion(&mut self) -> Vec<Action> {
-        let Some((n, state)) = self
-            .screen
-            .tabs
-            .comments
-            .selection
-            .selected_finding()
-            .zip(self.state)
-        else {
+        let Some((n, state)) = self.selected_finding().zip(self.state) else {
             self.screen.show_over_all(TabKind::Comments);
             return self.screen.explain_pointing("a finding");
         };
@@ -125,9 +128,7 @@ impl<'a> DiscussionCommands<'a> {
             DiscussionScreenCommand::Quote => {
                 self.quote_discussion_result(all.iter().rfind(|each| each.outcome.is_some()))
             }
-            DiscussionScreenCommand::Settle => {
-                self.ask_to_settle_finding(self.screen.tabs.comments.selection.selected_finding())
-            }
+            DiscussionScreenCommand::Settle => self.ask_to_settle_finding(self.selected_finding()),
         }
     }
 

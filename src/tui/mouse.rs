@@ -16,7 +16,6 @@ use super::dialogs::view_list;
 use super::discussion_board::DiscussionBoard;
 use super::discussion_commands::DiscussionCommands;
 use super::keymap::{ComposerFocus, KeyChord};
-use super::scroll_view::ScrollTarget;
 use super::tab_kind::TabKind;
 use super::tabs::PaneFocus;
 use super::view_moves::ScrollMove;
@@ -348,15 +347,6 @@ impl<'a> MouseHandler<'a> {
 
     /// Selects the clicked entry of a page, or opens it if it is already selected.
     fn click_page(&mut self, tab: TabKind, at: Position) -> Vec<Action> {
-        let target = self
-            .screen
-            .tabs
-            .get_mut(tab)
-            .page()
-            .map(|page| page.target_at(at));
-        if target.flatten() == Some(ScrollTarget::Filters) {
-            return self.screen.cycle_filter(self.state);
-        }
         if self.screen.tabs.get_mut(tab).click(at) {
             self.screen.open_selection(self.state)
         } else {

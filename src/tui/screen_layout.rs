@@ -485,6 +485,7 @@ impl Screen {
         let margin = match tab {
             // The chat needs the margin for its marks.
             TabKind::Chat => 0,
+            TabKind::Plan | TabKind::Comments => gutter(frame.area().width),
             _ => gutter(frame.area().width).saturating_sub(1),
         };
         let mut area = self.tabs.get(tab).page_area(inset(area, margin));

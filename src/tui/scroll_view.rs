@@ -5,6 +5,7 @@ mod scroll_view_render;
 use std::collections::BTreeMap;
 
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::keymap::{ActiveKeymap, ComposerFocus};
@@ -93,21 +94,42 @@ pub enum ScrollTarget {
 
 /// Adds a column on the left that marks the selected lines, which have a ground of their own.
 pub fn add_gutter(lines: Vec<Line<'static>>, is_picked: bool) -> Vec<Line<'static>> {
-    let sign = if is_picked { "▌" } else { " " };
-    let mut lines = lines;
+    add_bar(lines, is_picked.then_some(theme::KEY), 1)
+}
+
+/// Adds columns on the left: with a style, a bar in the first one, and the lines are on a ground of their own.
+pub fn add_bar(
+    mut lines: Vec<Line<'static>>,
+    bar: Option<Style>,
+    columns: usize,
+) -> Vec<Line<'static>> {
     for line in &mut lines {
-        // The mark must not get the line's own style.
+        // The bar must not get the line's own style.
         let style = std::mem::take(&mut line.style);
         for span in &mut line.spans {
             span.style = style.patch(span.style);
         }
-        line.spans.insert(0, Span::styled(sign, theme::ACCENT));
-        if is_picked {
-            line.style = Surface::Raised.style();
+        if columns > 1 {
+            line.spans.insert(0, Span::raw(" ".repeat(columns - 1)));
+        }
+        line.spans.insert(0, Span::raw(" "));
+        if let Some(bar) = bar {
+            raise_line(line, bar);
         }
     }
     lines
 }
+
+/// Puts a bar into the first column of a line, and the line on a ground of its own.
+pub fn raise_line(line: &mut Line<'static>, bar: Style) {
+    if let Some(first) = line.spans.first_mut() {
+        *first = Span::styled(PICKED_BAR, bar);
+    }
+    line.style = Surface::Raised.style();
+}
+
+/// What stands before each row of a selected entry.
+pub const PICKED_BAR: &str = "▌";
 
 /// Laid-out lines with their targets.
 #[derive(Debug, Default)]
@@ -421,14 +443,17 @@ impl ScrollView {
 
     /// Returns the target at a position or above it.
     pub fn target_at(&self, at: Position) -> Option<ScrollTarget> {
+        let (line, _) = self.place_at(at)?;
+        self.target_above(line)
+    }
+
+    /// Returns the line at a position, and the column in it.
+    pub fn place_at(&self, at: Position) -> Option<(usize, usize)> {
         if !self.area.contains(at) {
             return None;
         }
         let line = self.first_row + usize::from(at.y - self.area.y);
-        if line >= self.lines.len() {
-            return None;
-        }
-        self.target_above(line)
+        (line < self.lines.len()).then(|| (line, usize::from(at.x - self.area.x)))
     }
 
     fn target_above(&self, line: usize) -> Option<ScrollTarget> {

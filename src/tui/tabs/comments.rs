@@ -6,19 +6,21 @@ mod finding_entry;
 mod finding_list;
 mod finding_rows;
 mod finding_selection;
+mod findings_head;
 mod review_table;
 mod thread_entries;
 
 use comments_entry::CommentsEntry;
-use finding_list::ledger_entries;
-use finding_rows::{FINDING_INDENT, FindingListLayout};
+use finding_rows::FindingListLayout;
 pub use finding_selection::FindingSelection;
+use findings_head::{FilterPlace, FindingsHead};
 use review_table::ReviewTableMode;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext};
@@ -29,7 +31,7 @@ use crate::domain::review;
 use crate::domain::run::RunState;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::markdown;
-use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
+use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView};
 use crate::tui::searchable_view::SearchableView;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::wrap_trusted_text;
@@ -40,6 +42,8 @@ use crate::tui::view_moves::SelectionMove;
 pub struct CommentsTab {
     pub page: ScrollView,
     pub selection: FindingSelection,
+    /// Where the last frame showed the filters.
+    filters: Vec<FilterPlace>,
 }
 
 /// The hints for reading the findings.
@@ -164,11 +168,17 @@ impl ScreenTab for CommentsTab {
     }
 
     fn click(&mut self, at: Position) -> bool {
+        if let Some((row, column)) = self.page.place_at(at)
+            && let Some(place) = self.filters.iter().find(|it| it.contains(row, column))
+        {
+            self.selection.set_filter(place.filter);
+            return false;
+        }
         let Some(mark) = self.page.target_at(at).filter(|mark| is_entry(*mark)) else {
             return false;
         };
         // The other rows can only be opened, so the first click does it.
-        let was = self.selection.selected_mark() == Some(mark)
+        let was = self.selection.is_chosen(mark)
             || !matches!(mark, ScrollTarget::Finding(_) | ScrollTarget::Note(_));
         self.selection.select(mark);
         was
@@ -247,20 +257,29 @@ fn is_entry(mark: ScrollTarget) -> bool {
 /// Names what can be done with the selected finding or thread, in a row below it.
 fn selected_actions(
     selection: &FindingSelection,
+    form: FindingListLayout,
     context: &TabContext<'_>,
 ) -> Option<CommentsEntry> {
     let state = context.state?;
     let mark = selection.selected_mark()?;
-    let does: &[(&str, &str)] = match mark {
+    let mut does = Vec::new();
+    if let ScrollTarget::Finding(n) = mark {
+        let texts = context.documents;
+        let is_opened = selection.is_open(n, texts.evidence.get(&n)) || form.expands(n);
+        let mut all = state.findings.all().iter();
+        let picked = all.find(|finding| finding.remark.n == n);
+        if picked.is_some_and(|finding| finding_entry::has_details(finding, texts)) {
+            does.push(("open", if is_opened { "fold" } else { "details" }));
+        }
+    }
+    does.extend_from_slice(match mark {
         ScrollTarget::Finding(n) if state.findings.open().any(|one| one.remark.n == n) => &[
-            ("open", "details"),
             ("jump", "its line"),
             ("note", "note"),
             ("discuss-finding", "discuss"),
             ("copy", "copy"),
         ],
         ScrollTarget::Finding(_) => &[
-            ("open", "details"),
             ("jump", "its line"),
             ("changed", "what changed"),
             ("copy", "copy"),
@@ -272,20 +291,14 @@ fn selected_actions(
             ("copy", "copy"),
         ],
         _ => return None,
-    };
-    let parts = context.action_spans(does);
+    });
+    let parts = context.action_spans(&does);
     if parts.is_empty() {
         return None;
     }
-    let lead = match mark {
-        ScrollTarget::Finding(_) => FINDING_INDENT,
-        _ => 4,
-    };
-    Some(CommentsEntry {
-        mark: Some(mark),
-        is_indented: true,
-        ..CommentsEntry::from_parts(parts, lead)
-    })
+    let mut entry = CommentsEntry::from_parts(parts, 0);
+    entry.set_mark(mark);
+    Some(entry)
 }
 
 /// Draws the findings and the one that is selected.
@@ -293,106 +306,159 @@ fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabConte
     let CommentsTab {
         page,
         selection: chosen,
+        filters,
     } = tab;
-    let (texts, state, clock) = (context.documents, context.state, context.clock);
+    // The pane without the keys offers nothing.
+    chosen.offer_first_open(context.state.filter(|_| context.has_keys));
+    let state = context.state;
     let mut expanded = chosen.expanded;
     let selection = &*chosen;
     let columns = usize::from(area.width);
-    let actions = selected_actions(selection, context);
-    let of = |form: FindingListLayout, table: ReviewTableMode| {
-        let ledger = state.map(|state| ledger_entries(state, selection, form, table, texts, clock));
-        let mut ledger = ledger.unwrap_or_default();
-        let of_selected = |entry: &CommentsEntry| entry.mark == selection.selected_mark();
-        if let Some(at) = ledger.iter().rposition(of_selected) {
-            ledger.splice(at + 1..at + 1, actions.clone());
-        }
-        ledger
+    let head = state.map(|state| findings_head::lay_out_head(state, selection.filter, columns));
+    let head = head.unwrap_or_default();
+    let list = CommentsPage {
+        head: &head,
+        selection,
+        context,
+        columns,
     };
     let first = state.and_then(|state| selection.first_to_expand(state));
-    let most = of(FindingListLayout::Expanded(first), ReviewTableMode::Full);
+    let most = list.entries(FindingListLayout::Spacious(first), ReviewTableMode::Full);
     let mut hasher = DefaultHasher::new();
-    (columns, texts.comments.revision, selection.selected, &most).hash(&mut hasher);
+    let revision = context.documents.comments.revision;
+    (columns, revision, selection.selected_mark(), &most, &head).hash(&mut hasher);
     (area.height, selection.reviews_fold).hash(&mut hasher);
     selection.expansion().hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
         let rows = usize::from(area.height);
-        let laid = lay_out(&most, selection, texts, columns);
+        let laid = list.lay_out(&most);
         expanded = first.filter(|_| laid.lines.len() <= rows);
-        let laid = match (first, expanded) {
-            (Some(_), None) => {
-                let whole = of(FindingListLayout::Full, ReviewTableMode::Full);
-                lay_out(&whole, selection, texts, columns)
-            }
-            _ => laid,
-        };
-        let (Some(state), true) = (state, laid.lines.len() > rows) else {
+        if laid.lines.len() <= rows {
             return laid;
-        };
-        let n_verdicts = review_table::table_height(state, clock, columns);
-        let table = if n_verdicts > 1 && n_verdicts * review_table::MAX_TABLE_SHARE > rows {
-            selection.review_table_mode()
-        } else {
-            ReviewTableMode::Full
-        };
-        let laid = lay_out(
-            &of(FindingListLayout::Full, table),
-            selection,
-            texts,
-            columns,
-        );
-        if laid.lines.len() > rows
-            && selection.listed_findings(state).len() >= finding_rows::MIN_COMPACT_FINDINGS
-        {
-            lay_out(
-                &of(FindingListLayout::Compact, table),
-                selection,
-                texts,
-                columns,
-            )
-        } else {
-            laid
         }
+        let form = FindingListLayout::Expanded(first);
+        let laid = list.lay_out(&list.entries(form, ReviewTableMode::Full));
+        if laid.lines.len() <= rows {
+            expanded = first;
+            return laid;
+        }
+        list.lay_out_low(rows)
     });
+    *filters = head.filters;
     chosen.expanded = expanded;
     page.draw(frame, area);
 }
 
-fn lay_out(
-    ledger: &[CommentsEntry],
-    chosen: &FindingSelection,
-    texts: &DisplayDocuments,
+/// What the page is made of.
+struct CommentsPage<'a> {
+    head: &'a FindingsHead,
+    selection: &'a FindingSelection,
+    context: &'a TabContext<'a>,
     columns: usize,
-) -> ScrollContent {
-    let columns = columns.saturating_sub(1);
-    let mut laid = ScrollContent::default();
-    for entry in ledger {
-        if let Some(mark) = entry.mark {
-            laid.targets.entry(mark).or_insert(laid.lines.len());
-        }
-        let is_picked = entry.mark.is_some() && entry.mark == chosen.selected;
-        laid.lines
-            .extend(add_gutter(entry.lines(columns), is_picked));
-    }
-    if ledger.is_empty() && texts.comments.text.is_none() {
-        let none = wrap_trusted_text(
-            "No review yet. It starts after the plan is written.",
-            columns,
-            theme::QUIET,
+}
+
+impl CommentsPage<'_> {
+    /// Returns what is below the head, with the actions below what is selected.
+    fn entries(&self, form: FindingListLayout, table: ReviewTableMode) -> Vec<CommentsEntry> {
+        let (texts, clock) = (self.context.documents, self.context.clock);
+        let entries = self.context.state.map(|state| {
+            finding_list::ledger_entries(state, self.selection, form, table, texts, clock)
+        });
+        let mut entries = entries.unwrap_or_default();
+        let Some(mark) = self.selection.selected_mark() else {
+            return entries;
+        };
+        let of_selected = |entry: &CommentsEntry| entry.mark == Some(mark);
+        let (Some(from), Some(to)) = (
+            entries.iter().position(of_selected),
+            entries.iter().rposition(of_selected),
+        ) else {
+            return entries;
+        };
+        entries.splice(
+            to + 1..to + 1,
+            selected_actions(self.selection, form, self.context),
         );
-        laid.lines.extend(add_gutter(none, false));
-    }
-    if !texts.unparsed_comments.is_empty() {
-        let mut rest = Vec::new();
-        if !ledger.is_empty() {
-            rest.push(Line::default());
-            rest.push(Line::styled("── Also in the comments ", theme::QUIET));
+        if matches!(
+            (form, mark),
+            (FindingListLayout::Spacious(_), ScrollTarget::Finding(_))
+        ) {
+            let mut padding = CommentsEntry::blank();
+            padding.set_mark(mark);
+            let end = entries.iter().rposition(of_selected).unwrap_or(to);
+            entries.insert(end + 1, padding.clone());
+            entries.insert(from, padding);
         }
-        rest.extend(markdown::lay_out(
-            &texts.unparsed_comments,
-            columns,
-            theme::PLAIN,
-        ));
-        laid.lines.extend(add_gutter(rest, false));
+        entries
     }
-    laid
+
+    /// Lays out the page where not everything fits: without details that the user did not open, then with the reviews in
+    /// one row, then with one row per finding.
+    fn lay_out_low(&self, rows: usize) -> ScrollContent {
+        let lay_out = |form, table| self.lay_out(&self.entries(form, table));
+        let laid = lay_out(FindingListLayout::Full, ReviewTableMode::Full);
+        let Some(state) = self.context.state.filter(|_| laid.lines.len() > rows) else {
+            return laid;
+        };
+        let n_reviews = review_table::table_height(state, self.context.clock, self.columns);
+        let table = if n_reviews > 1 && n_reviews * review_table::MAX_TABLE_SHARE > rows {
+            self.selection.review_table_mode()
+        } else {
+            ReviewTableMode::Full
+        };
+        let laid = lay_out(FindingListLayout::Full, table);
+        let n_listed = self.selection.listed_findings(state).len();
+        if laid.lines.len() > rows && n_listed >= finding_rows::MIN_COMPACT_FINDINGS {
+            lay_out(FindingListLayout::Compact, table)
+        } else {
+            laid
+        }
+    }
+
+    fn lay_out(&self, entries: &[CommentsEntry]) -> ScrollContent {
+        let texts = self.context.documents;
+        let mut laid = ScrollContent {
+            lines: self.head.lines.clone(),
+            ..ScrollContent::default()
+        };
+        if !self.head.filters.is_empty() {
+            laid.targets.insert(ScrollTarget::Filters, 0);
+        }
+        // The last column stays free: the other pane may begin right behind it.
+        let columns = self.columns.saturating_sub(1);
+        let is_first = |entry: &&CommentsEntry| self.head.lines.is_empty() && entry.is_blank();
+        for entry in entries.iter().skip_while(is_first) {
+            if let Some(mark) = entry.mark.filter(|_| !entry.is_blank()) {
+                laid.targets.entry(mark).or_insert(laid.lines.len());
+            }
+            laid.lines.extend(entry.lines(columns, self.bar(entry)));
+        }
+        if laid.lines.is_empty() && texts.comments.text.is_none() {
+            let none = "No review yet. It starts after the plan is written.";
+            laid.lines = wrap_trusted_text(none, columns, theme::QUIET);
+        }
+        if !texts.unparsed_comments.is_empty() {
+            if !laid.lines.is_empty() {
+                laid.lines.push(Line::default());
+                let head = Line::styled("── Also in the comments ", theme::QUIET);
+                laid.lines.push(head);
+            }
+            let rest = markdown::lay_out(&texts.unparsed_comments, columns, theme::PLAIN);
+            laid.lines.extend(rest);
+        }
+        laid
+    }
+
+    /// Returns the style of the bar before an entry; `None` if it is not selected.
+    fn bar(&self, entry: &CommentsEntry) -> Option<Style> {
+        let mark = entry.mark?;
+        if self.selection.selected_mark() != Some(mark) {
+            return None;
+        }
+        let mut open = self.context.state?.findings.open();
+        let severity = open
+            .find(|finding| ScrollTarget::Finding(finding.remark.n) == mark)
+            .map(|finding| theme::severity_style(finding.remark.severity));
+        Some(severity.unwrap_or(theme::KEY))
+    }
 }

@@ -125,7 +125,12 @@ fn ground(word: &str) -> Ground {
         "/open" => (reviewing(), |screen, state| {
             keys(screen, state, &[KeyCode::Char(','), KeyCode::Char(',')]);
         }),
-        "/filter" | "/changed" => (reviewing(), on_finding),
+        "/filter" => (reviewing(), |screen, _| {
+            screen.show_tab(TabKind::Comments);
+            let second = ScrollTarget::Finding(2);
+            screen.tabs.comments.selection.select_listed(second);
+        }),
+        "/changed" => (reviewing(), on_finding),
         "/jump" => (with_a_line(), on_finding),
         "/note" | "/rewrite" => (reviewing(), on_plan),
         "/unnote" => {

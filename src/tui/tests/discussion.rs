@@ -19,6 +19,7 @@ use crate::domain::run::RunState;
 use crate::tui::command::ScreenCommand;
 use crate::tui::discussion_commands::DiscussionScreenCommand;
 use crate::tui::keymap::ComposerFocus;
+use crate::tui::tab_kind::TabKind;
 use crate::tui::{Action, DiscussionPlanView, DiscussionTopic, Screen};
 
 pub const BOARD: ScreenCommand = ScreenCommand::Discuss(DiscussionScreenCommand::ShowBoard);
@@ -551,7 +552,7 @@ fn a_finding_shows_what_its_discussion_came_to_and_is_settled_by_it() {
     let state = about_finding();
     let mut screen = screen();
     screen.composer.leave_to_view();
-    press(&mut screen, Some(&state), &["3", "."]);
+    press(&mut screen, Some(&state), &["3"]);
     check("comments_discussed", &mut screen, Some(&state));
     let asked = screen.perform_command(
         ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
@@ -586,7 +587,7 @@ fn a_finding_that_holds_is_not_settled_unnoticed() {
     }
     let mut screen = screen();
     screen.composer.leave_to_view();
-    press(&mut screen, Some(&state), &["3", "."]);
+    press(&mut screen, Some(&state), &["3"]);
     screen.perform_command(
         ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
         Some(&state),
@@ -753,9 +754,11 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     let state = super::world::running(Phase::Review, crate::domain::turn::TurnPurpose::Review);
     let mut screen = screen();
     screen.composer.leave_to_view();
-    // Without a selected finding, the key explains what to do.
-    assert_eq!(press(&mut screen, Some(&state), &["3", "&"]), []);
-    let asked = press(&mut screen, Some(&state), &[".", "&"]);
+    // A finding that is only offered in another tab is not meant: the key goes there, and means it then.
+    press(&mut screen, Some(&state), &["3", "1"]);
+    assert_eq!(press(&mut screen, Some(&state), &["&"]), []);
+    assert_eq!(screen.tabs.view.shown, TabKind::Comments);
+    let asked = press(&mut screen, Some(&state), &["&"]);
     let wanted = DiscussionTopic {
         finding: Some(1),
         ..DiscussionTopic::default()

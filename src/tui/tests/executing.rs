@@ -460,20 +460,21 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     for n in 13..=20 {
         assert!(
-            seen.contains(&format!("○   MAJOR    {n:>2}  finding")),
+            seen.contains(&format!("    MAJOR    {n:>2}  finding")),
             "{seen}"
         );
     }
     // One row replaces the settled ones.
     assert!(
-        seen.contains("▸ 12 resolved") && !seen.contains("major     3  "),
+        seen.contains("▸  12 resolved") && !seen.contains("major     3  "),
         "{seen}"
     );
-    // The first finding is shown in full, then the selected one.
+    // The first finding is selected and shown in full, then the one that the user selects.
+    assert!(seen.contains("▌    MAJOR    13  "), "{seen}");
     assert_eq!(seen.matches("Raised in review").count(), 1, "{seen}");
-    press(&mut screen, Some(&state), &[".", "."]);
+    press(&mut screen, Some(&state), &["."]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("▌○   MAJOR    14  "), "{seen}");
+    assert!(seen.contains("▌    MAJOR    14  "), "{seen}");
     assert_eq!(seen.matches("Raised in review").count(), 1, "{seen}");
     check("comments_many", &mut screen, Some(&state));
     // It opens and folds by a key and by a click; the selected finding stays listed.
@@ -487,13 +488,13 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     press(&mut screen, Some(&state), &[" ", "."]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(
-        seen.contains("▾ 12 resolved") && seen.contains("▌✓   major     1  "),
+        seen.contains("▾  12 resolved") && seen.contains("▌✓   major     1  "),
         "{seen}"
     );
     press(&mut screen, Some(&state), &[",", " "]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("▌▸ 12 resolved") && !seen.contains("✓   major     1  "),
+        seen.contains("▌▸ 12 resolved") && !seen.contains("✓    major     1  "),
         "{seen}"
     );
     let row = seen
@@ -502,12 +503,12 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
         .unwrap();
     click(&mut screen, &state, (5, u16::try_from(row).unwrap()));
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("▾ 12 resolved"), "{seen}");
+    assert!(seen.contains("▌▾ 12 resolved"), "{seen}");
     // When only settled findings are listed, there is nothing to fold.
     press(&mut screen, Some(&state), &["=", "=", "="]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(
-        seen.contains("✓   major     1  ") && !seen.contains("12 resolved"),
+        seen.contains("✓    major     1  ") && !seen.contains("12 resolved"),
         "{seen}"
     );
 }

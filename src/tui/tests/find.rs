@@ -100,7 +100,7 @@ fn what_a_finding_holds_opens_for_what_is_looked_for() {
     // The first open finding shows what it holds until it is folded.
     press(&mut screen, Some(&state), &["3"]);
     assert!(drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
-    press(&mut screen, Some(&state), &[".", " "]);
+    press(&mut screen, Some(&state), &[" "]);
     assert!(!drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
     press(&mut screen, Some(&state), &["<c-f>", "line 7"]);
     assert!(line(&mut screen, &state).contains("1 of 1 in Comments"));
@@ -509,7 +509,7 @@ fn in_a_low_window_the_first_finding_opens_when_it_is_asked_for() {
     let low = (80, 14);
     press_at(&mut screen, low, Some(&state), &["3"]);
     assert!(!drawn(&mut screen, low, Some(&state)).contains("evidence 1"));
-    press_at(&mut screen, low, Some(&state), &[".", " "]);
+    press_at(&mut screen, low, Some(&state), &[" "]);
     assert!(drawn(&mut screen, low, Some(&state)).contains("evidence 1"));
     press_at(&mut screen, low, Some(&state), &[" "]);
     assert!(!drawn(&mut screen, low, Some(&state)).contains("evidence 1"));

@@ -144,7 +144,7 @@ fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
 fn a_list_is_gone_through_by_lines_and_enter_opens_what_is_pointed_at() {
     let state = running(Phase::Review, TurnPurpose::Review);
     for (tab, keys) in [
-        ("3", ["j", "<down>"]),
+        ("3", ["j", "<up>"]),
         ("2", ["<down>", "j"]),
         ("4", ["k", "<up>"]),
     ] {
@@ -157,7 +157,7 @@ fn a_list_is_gone_through_by_lines_and_enter_opens_what_is_pointed_at() {
         press(&mut screen, Some(&state), &["<enter>"]);
         assert_eq!(screen.composer.focus, ComposerFocus::Unfocused, "{tab}");
     }
-    // Without a selection, Enter selects, and typed letters go nowhere.
+    // Enter opens the finding that is offered, and typed letters go nowhere.
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3", "<enter>", "jj"]);
     assert_eq!(screen.composer.editor.text(), "");

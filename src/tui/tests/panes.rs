@@ -627,10 +627,10 @@ fn findings_stand_with_a_sign_of_their_own_and_open_to_their_evidence() {
     });
     press(&mut screen, Some(&state), &["3"]);
     check("comments_full", &mut screen, Some(&state));
-    press(&mut screen, Some(&state), &[".", " "]);
+    press(&mut screen, Some(&state), &[" "]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(seen.contains("│ Evidence: calc.py:3"), "{seen}");
-    let narrow = drawn(&mut screen, (19, 40), Some(&state));
+    let narrow = drawn(&mut screen, (19, 52), Some(&state));
     let bars = narrow.matches("│ ").count();
     assert!(bars >= 4 && narrow.contains("│ calc.py:3"), "{narrow}");
     press(&mut screen, Some(&state), &[" "]);
@@ -651,7 +651,7 @@ fn one_goes_from_a_finding_to_its_line_and_back() {
     );
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
-        seen.contains("▌○   MAJOR     3  step 2 is too long"),
+        seen.contains("▌    MAJOR     3  step 2 is too long"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &[">"]);
@@ -753,33 +753,83 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
 }
 
 #[test]
-fn in_a_low_window_one_row_stands_for_the_reviews_and_findings_have_room() {
-    let state = answered_in_every_way();
+fn in_a_low_window_one_row_replaces_the_earlier_reviews_and_findings_have_room() {
+    let mut state = answered_in_every_way();
+    let mut course = serde_json::to_value(&state.course).unwrap();
+    let reviews = course["reviews"].as_array_mut().unwrap();
+    let last = reviews.last().cloned().unwrap();
+    for n in [3, 4] {
+        reviews.push(last.clone());
+        reviews.last_mut().unwrap()["review"] = n.into();
+    }
+    state.course = serde_json::from_value(course).unwrap();
     for size in [(40, 12), (80, 20)] {
         let mut screen = not_writing();
-        super::world::press_at(&mut screen, size, Some(&state), &["3"]);
+        press_at(&mut screen, size, Some(&state), &["3"]);
         let seen = drawn(&mut screen, size, Some(&state));
-        assert!(seen.contains("▸ 2 reviews, latest: "), "{seen}");
+        assert!(seen.contains("▸  3 earlier reviews"), "{seen}");
         assert!(!seen.contains("Review 1 · "), "{seen}");
         assert!(seen.to_lowercase().contains(" blocking   1  "), "{seen}");
         // It opens and folds by a key; a search finds matches in it.
-        super::world::press_at(&mut screen, size, Some(&state), &[".", ",", " ", "<home>"]);
+        press_at(&mut screen, size, Some(&state), &[",", " ", "<home>"]);
         let seen = drawn(&mut screen, size, Some(&state));
         assert!(
-            seen.contains("▌▾ 2 reviews") && seen.contains("Review 1 · "),
+            seen.contains("▌▾ 3 earlier reviews") && seen.contains("Review 1 · "),
             "{seen}"
         );
-        super::world::press_at(&mut screen, size, Some(&state), &[" "]);
+        press_at(&mut screen, size, Some(&state), &[" "]);
         let seen = drawn(&mut screen, size, Some(&state));
         assert!(
-            seen.contains("▌▸ 2 reviews") && !seen.contains("Review 1 · "),
+            seen.contains("▌▸ 3 earlier reviews") && !seen.contains("Review 1 · "),
             "{seen}"
         );
     }
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3"]);
     let seen = drawn(&mut screen, (120, 50), Some(&state));
-    assert!(!seen.contains("2 reviews"), "{seen}");
+    assert!(
+        seen.contains("review 4: approved") && seen.contains("Review 3 · "),
+        "{seen}"
+    );
+    assert!(!seen.contains("earlier reviews"), "{seen}");
+}
+
+#[test]
+fn the_first_open_finding_is_offered_and_takes_no_key_of_others() {
+    let state = answered_in_every_way();
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["3"]);
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(seen.contains("▌◐  BLOCKING   1  "), "{seen}");
+    // It is no selection that Esc clears or that another tab acts on.
+    let selection = &mut screen.tabs.comments.selection;
+    assert_eq!(selection.selected_finding(), Some(1));
+    assert_eq!(selection.chosen_finding(), None);
+    assert!(!selection.clear_selection());
+    // The pane without the keys offers nothing.
+    press_at(&mut screen, (200, 50), Some(&state), &["2"]);
+    let seen = drawn(&mut screen, (200, 50), Some(&state));
+    assert!(
+        seen.contains("BLOCKING   1  ") && !seen.contains("▌◐  BLOCKING"),
+        "{seen}"
+    );
+    // Whoever clears a selection wants none.
+    press(&mut screen, Some(&state), &["3", ".", "<esc>"]);
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(!seen.contains("▌◐  BLOCKING"), "{seen}");
+    assert_eq!(screen.tabs.comments.selection.selected_finding(), None);
+    // A question that is asked has its keys.
+    let (phase, kind) = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == "execute")
+        .unwrap();
+    let asked = asking(phase, kind);
+    let mut screen = not_writing();
+    press(&mut screen, Some(&asked), &["3"]);
+    let offered = screen.tabs.comments.selection.selected_finding();
+    assert!(offered.is_some());
+    press(&mut screen, Some(&asked), &["<enter>"]);
+    assert!(screen.overlays.pager.is_some(), "Enter reads what is asked");
 }
 
 #[test]

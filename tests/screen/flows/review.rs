@@ -33,11 +33,11 @@ fn check_verdict(comments: &str, value: &str, next: &str, shown: &str) {
 fn the_marker_alone_approves_a_plan() {
     let approves = |comments: &str| {
         let next = "Run this plan (";
-        check_verdict(comments, "APPROVED", next, "✓ approved");
+        check_verdict(comments, "APPROVED", next, "Review 1: approved");
     };
     let goes_on = |comments: &str| {
         let (value, next) = ("CHANGES_REQUIRED", "Send the review to the planner?");
-        check_verdict(comments, value, next, "↻ changes required");
+        check_verdict(comments, value, next, "review 1: changes required");
     };
     approves("[APPROVED]\n\nFine.\n");
     goes_on(WANTS_MORE);
@@ -64,7 +64,7 @@ fn findings_are_followed_through_the_reviews() {
     }
     terminal.wait_for("Review 1/5");
     terminal.type_keys("3");
-    terminal.wait_for("all 2  open 2");
+    terminal.wait_for("2 open  of 2");
     terminal.wait_for("MAJOR     1  Say more.");
     terminal.type_keys("1");
     terminal.wait_for("Send the review to the planner?");
@@ -79,8 +79,8 @@ fn findings_are_followed_through_the_reviews() {
     terminal.type_keys(ENTER);
     terminal.wait_for("Run this plan (");
     terminal.type_keys("3");
-    terminal.wait_for("all 2  open 0");
-    terminal.wait_for("✓ approved · 0 open, 0 new, 2 resolved");
+    terminal.wait_for("0 open  of 2");
+    terminal.wait_for("review 2: approved · 2 resolved");
     let told = told(&world, "reviewer");
     assert!(told.contains("it is short"), "{told}");
     leave(terminal);

@@ -5,58 +5,96 @@ use ratatui::text::{Line, Span};
 
 use crate::domain::findings::{Finding, FindingStatus};
 use crate::tui::markdown;
-use crate::tui::scroll_view::ScrollTarget;
+use crate::tui::scroll_view::{ScrollTarget, raise_line};
 use crate::tui::text_wrap::{
     QUOTE_BAR, text_width, truncate_to_columns, wrap_prose, wrap_quotation,
 };
 use crate::tui::theme;
 
 /// From which width on the text of an entry is indented by what stands before it.
-const MIN_COLUMNS_OF_INDENT: usize = 60;
+const MIN_COLUMNS_OF_INDENT: usize = 57;
+
+/// The columns before the text of an entry: its bar or its sign, and what keeps it away from the text.
+const MARGIN_COLUMNS: usize = 3;
+
+/// What stands before the text of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum EntryMargin {
+    /// Nothing: the text starts at the left edge of the page.
+    Absent,
+    Blank,
+    /// A sign before the first row.
+    Sign(&'static str, Style),
+}
 
 /// A line of the list, cleaned for display, with the indent of its continuation lines and its target.
 #[derive(Debug, Clone, Hash)]
 pub(super) struct CommentsEntry {
     pub(super) parts: Vec<(String, Style)>,
     pub(super) indent: usize,
+    pub(super) margin: EntryMargin,
     pub(super) mark: Option<ScrollTarget>,
-    /// Whether its first row is indented like the others.
-    pub(super) is_indented: bool,
     /// Whether it is cut to one row.
     pub(super) is_single_row: bool,
 }
 
 impl CommentsEntry {
     pub(super) fn new(text: &str, style: Style) -> Self {
-        Self {
-            parts: vec![(text.to_owned(), style)],
-            indent: 2,
-            mark: None,
-            is_indented: false,
-            is_single_row: false,
-        }
-    }
-
-    /// Returns an entry with all its rows below the text of another.
-    pub(super) fn indented(text: &str, style: Style, indent: usize) -> Self {
-        Self {
-            indent,
-            is_indented: true,
-            ..Self::new(text, style)
-        }
+        Self::from_parts(vec![(text.to_owned(), style)], 2)
     }
 
     pub(super) fn from_parts(parts: Vec<(String, Style)>, indent: usize) -> Self {
         Self {
             parts,
             indent,
+            margin: EntryMargin::Absent,
             mark: None,
-            is_indented: false,
             is_single_row: false,
         }
     }
 
-    pub(super) fn lines(&self, columns: usize) -> Vec<Line<'static>> {
+    /// Returns an empty row.
+    pub(super) fn blank() -> Self {
+        Self::new("", theme::PLAIN)
+    }
+
+    /// Sets what it belongs to: its text is below that of the other entries of the same target.
+    pub(super) fn set_mark(&mut self, mark: ScrollTarget) {
+        self.mark = Some(mark);
+        if self.margin == EntryMargin::Absent {
+            self.margin = EntryMargin::Blank;
+        }
+    }
+
+    /// Returns whether it shows no text.
+    pub(super) fn is_blank(&self) -> bool {
+        self.parts.iter().all(|(text, _)| text.is_empty())
+    }
+
+    /// Lays out its rows, with a bar of this style if it is selected.
+    pub(super) fn lines(&self, columns: usize, bar: Option<Style>) -> Vec<Line<'static>> {
+        let sign = match self.margin {
+            EntryMargin::Absent => return self.text_lines(columns),
+            EntryMargin::Blank => Span::raw(" "),
+            EntryMargin::Sign(sign, style) => Span::styled(sign, style),
+        };
+        let mut lines = self.text_lines(columns.saturating_sub(MARGIN_COLUMNS));
+        for (n, line) in lines.iter_mut().enumerate() {
+            let sign = if n == 0 { sign.clone() } else { Span::raw(" ") };
+            // The bar takes the place of the sign, which moves behind it.
+            let margin = match bar {
+                Some(_) => [Span::raw(" "), sign, Span::raw(" ")],
+                None => [sign, Span::raw(" "), Span::raw(" ")],
+            };
+            line.spans.splice(0..0, margin);
+            if let Some(bar) = bar {
+                raise_line(line, bar);
+            }
+        }
+        lines
+    }
+
+    fn text_lines(&self, columns: usize) -> Vec<Line<'static>> {
         if let [(lead, _), (text, style)] = self.parts.as_slice()
             && lead == QUOTE_BAR
         {
@@ -69,10 +107,10 @@ impl CommentsEntry {
             ..MIN_COLUMNS_OF_INDENT => self.indent.min(2),
             _ => self.indent,
         };
-        let lead = self.is_indented.then(|| Span::raw(" ".repeat(indent)));
         let parts = self.parts.iter();
-        let parts = parts.map(|(text, style)| Span::styled(text.as_str(), *style));
-        let spans: Vec<Span<'_>> = lead.into_iter().chain(parts).collect();
+        let spans: Vec<Span<'_>> = parts
+            .map(|(text, style)| Span::styled(text.as_str(), *style))
+            .collect();
         wrap_prose(&spans, columns, indent)
     }
 }

@@ -4,7 +4,7 @@
 use ratatui::style::Style;
 
 use super::comments_entry::{CommentsEntry, code_parts, status_label};
-use super::finding_rows;
+use super::finding_rows::{self, FindingEmphasis, FindingListLayout};
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::findings::{Finding, FindingDisposition, FindingResponse, FindingStatus};
@@ -16,15 +16,17 @@ use crate::tui::text_wrap::{QUOTE_BAR, to_one_line};
 use crate::tui::theme;
 
 /// The indent of a field's text, below its label.
-const FIELD_INDENT: usize = 13;
+const FIELD_INDENT: usize = 10;
 
 pub(super) fn finding_entries(
     finding: &Finding,
-    is_open: bool,
+    emphasis: FindingEmphasis,
+    form: FindingListLayout,
     texts: &DisplayDocuments,
     talk: Option<&GroupDiscussion>,
 ) -> Vec<CommentsEntry> {
     let remark = &finding.remark;
+    let is_open = emphasis.is_opened;
     let (_, word, _) = status_label(finding);
     let evidence = texts.evidence.get(&remark.n);
     let fields = detail_fields(finding);
@@ -33,13 +35,16 @@ pub(super) fn finding_entries(
         (true, true) => "\u{a0}▾",
         (true, false) => "\u{a0}▸",
     };
-    let (mut parts, lead) = finding_rows::finding_lead(finding);
-    parts.push((fold.to_owned(), theme::QUIET));
+    let mut title = finding_rows::finding_title(finding, emphasis);
+    title.parts.push((fold.to_owned(), theme::QUIET));
     let mut entries = vec![
-        CommentsEntry::from_parts(parts, lead),
-        CommentsEntry::indented(&finding_history(&word, finding), theme::QUIET, lead),
+        title,
+        CommentsEntry::new(&finding_history(&word, finding), theme::QUIET),
     ];
     if is_open {
+        if matches!(form, FindingListLayout::Spacious(_)) && !fields.is_empty() {
+            entries.push(CommentsEntry::blank());
+        }
         for (label, text, style) in &fields {
             entries.push(field_entry(label, text, *style));
         }
@@ -47,7 +52,7 @@ pub(super) fn finding_entries(
     entries.extend(answer_entries(finding, is_open));
     if let Some(judgement) = finding.describe_judgement() {
         entries.push(marked_entry(
-            "  ⇄ ",
+            "⇄ ",
             format!("disputed: {judgement}"),
             theme::PLAIN,
         ));
@@ -70,9 +75,16 @@ pub(super) fn finding_entries(
         }
     }
     for entry in &mut entries {
-        entry.mark = Some(ScrollTarget::Finding(remark.n));
+        entry.set_mark(ScrollTarget::Finding(remark.n));
     }
     entries
+}
+
+/// Returns whether more of the finding is shown when it is opened.
+pub(super) fn has_details(finding: &Finding, texts: &DisplayDocuments) -> bool {
+    texts.evidence.contains_key(&finding.remark.n)
+        || !detail_fields(finding).is_empty()
+        || finding.responses.len() > 1
 }
 
 /// Returns the fields that the review gave, with what the program found of the evidence below it.
@@ -115,14 +127,14 @@ fn detail_fields(finding: &Finding) -> Vec<(&'static str, String, Style)> {
 }
 
 fn field_entry(label: &str, text: &str, style: Style) -> CommentsEntry {
-    let label = format!("  {label:<width$}", width = FIELD_INDENT - 2);
+    let label = format!("{label:<FIELD_INDENT$}");
     let mut parts = vec![(label, theme::QUIET)];
     parts.extend(code_parts(text, style));
     CommentsEntry::from_parts(parts, FIELD_INDENT)
 }
 
 fn marked_entry(mark: &str, text: String, style: Style) -> CommentsEntry {
-    CommentsEntry::from_parts(vec![(mark.to_owned(), theme::PLAIN), (text, style)], 4)
+    CommentsEntry::from_parts(vec![(mark.to_owned(), theme::PLAIN), (text, style)], 2)
 }
 
 /// Returns the planner's answers, all of an expanded finding and else the last, and what the reviewer said then.
@@ -149,8 +161,8 @@ fn answer_entries(finding: &Finding, is_open: bool) -> Vec<CommentsEntry> {
         entries.push(role_entry(Role::Reviewer, said, &last_word));
     }
     if let Some(newest) = &finding.record.new_evidence {
-        let text = format!("    with new evidence: {}", to_one_line(&newest.text));
-        entries.push(CommentsEntry::from_parts(vec![(text, theme::PLAIN)], 6));
+        let text = format!("  with new evidence: {}", to_one_line(&newest.text));
+        entries.push(CommentsEntry::from_parts(vec![(text, theme::PLAIN)], 4));
         entries.extend(check_entry(&newest.check));
     }
     entries
@@ -168,19 +180,19 @@ fn response_entries(response: &FindingResponse) -> Vec<CommentsEntry> {
 
 /// Returns what the program found of evidence; `None` where there was nothing to check.
 fn check_entry(check: &EvidenceCheck) -> Option<CommentsEntry> {
-    let found = format!("    {}", to_one_line(&check.describe()?));
+    let found = format!("  {}", to_one_line(&check.describe()?));
     let style = theme::check_style(check.is_verified());
-    Some(CommentsEntry::from_parts(vec![(found, style)], 6))
+    Some(CommentsEntry::from_parts(vec![(found, style)], 4))
 }
 
 fn role_entry(role: Role, verb: &str, text: &str) -> CommentsEntry {
     let mut parts = vec![
-        ("  ↳ ".to_owned(), theme::PLAIN),
+        ("↳ ".to_owned(), theme::PLAIN),
         (role.name().to_owned(), theme::role_style(role)),
         (verb.to_owned(), theme::PLAIN),
     ];
     parts.extend(code_parts(&to_one_line(text), theme::PLAIN));
-    CommentsEntry::from_parts(parts, 4)
+    CommentsEntry::from_parts(parts, 2)
 }
 
 /// Describes the state or the result of a finding's discussion.
@@ -195,17 +207,17 @@ fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<Comments
         } else {
             "its discussion was cut off (see /board)".to_owned()
         };
-        return vec![marked_entry("  ◆ ", text, theme::QUIET)];
+        return vec![marked_entry("◆ ", text, theme::QUIET)];
     };
     let (text, style) = describe_decision(outcome);
-    let mut entries = vec![marked_entry("  ◆ ", format!("discussed: {text}"), style)];
+    let mut entries = vec![marked_entry("◆ ", format!("discussed: {text}"), style)];
     let conclusion = to_one_line(&outcome.conclusion);
     entries.push(CommentsEntry::from_parts(
-        vec![(format!("    {conclusion}"), theme::PLAIN)],
-        4,
+        vec![(format!("  {conclusion}"), theme::PLAIN)],
+        2,
     ));
     if finding.status == FindingStatus::Open {
-        let text = "    /settle resolves the finding, /board shows the discussion";
+        let text = "  /settle resolves the finding, /board shows the discussion";
         entries.push(CommentsEntry::new(text, theme::QUIET));
     }
     entries

@@ -1,10 +1,8 @@
-//! Lists what Comments shows: the reviews, what counts now, the findings with their filters, the threads.
-
-use ratatui::style::Modifier;
+//! Lists what Comments shows below its first row: earlier reviews, what counts now, the findings, the threads.
 
 use super::comments_entry::CommentsEntry;
-use super::finding_rows::FindingListLayout;
-use super::finding_selection::{FindingFilter, FindingSelection, SettledFindingsFold};
+use super::finding_rows::{FindingEmphasis, FindingListLayout};
+use super::finding_selection::{FindingSelection, SettledFindingsFold};
 use super::review_table::ReviewTableMode;
 use super::{finding_entry, finding_rows, review_table, thread_entries};
 use crate::domain::findings::ReviewBar;
@@ -38,7 +36,7 @@ pub(super) fn ledger_entries(
     entries
 }
 
-/// Adds the findings that are listed, below the filters.
+/// Adds the findings that are listed.
 fn add_findings(
     entries: &mut Vec<CommentsEntry>,
     state: &RunState,
@@ -47,13 +45,10 @@ fn add_findings(
     texts: &DisplayDocuments,
 ) {
     let all = state.findings.all();
-    let filter = chosen.filter;
-    entries.push(CommentsEntry::new("", theme::PLAIN));
-    entries.push(filter_entry(state, filter));
     let n_before = entries.len();
     let listed = chosen.listed_findings(state);
-    if form == FindingListLayout::Compact {
-        entries.push(CommentsEntry::new("", theme::PLAIN));
+    if form == FindingListLayout::Compact && !listed.is_empty() {
+        entries.push(CommentsEntry::blank());
     }
     let first = listed
         .first()
@@ -68,22 +63,25 @@ fn add_findings(
             ));
         }
         let n = finding.remark.n;
-        let is_open = chosen.is_open(n, texts.evidence.get(&n))
-            || form == FindingListLayout::Expanded(Some(n));
-        let is_whole = is_open || chosen.selected.or(first) == Some(ScrollTarget::Finding(n));
+        let emphasis = FindingEmphasis {
+            is_picked: chosen.selected_finding() == Some(n),
+            is_opened: chosen.is_open(n, texts.evidence.get(&n)) || form.expands(n),
+        };
+        let is_whole = emphasis.is_opened
+            || chosen.selected_mark().or(first) == Some(ScrollTarget::Finding(n));
         if form == FindingListLayout::Compact && !is_whole {
             entries.push(finding_rows::finding_row(finding));
             continue;
         }
         if form != FindingListLayout::Compact {
-            entries.push(CommentsEntry::new("", theme::PLAIN));
+            entries.push(CommentsEntry::blank());
         }
         let talk = state
             .discussions
             .iter()
             .rfind(|each| each.order.finding == Some(finding.remark.n));
         entries.extend(finding_entry::finding_entries(
-            finding, is_open, texts, talk,
+            finding, emphasis, form, texts, talk,
         ));
         entries.extend(thread_entries::finding_messages(state, n));
     }
@@ -94,35 +92,13 @@ fn add_findings(
             form,
         ));
     }
-    if entries.len() == n_before {
-        let text = format!("No finding is {}. Press = for others.", filter.label());
+    if entries.iter().skip(n_before).all(CommentsEntry::is_blank) {
+        let text = format!(
+            "No finding is {}. Press = for others.",
+            chosen.filter.label()
+        );
+        entries.push(CommentsEntry::blank());
         entries.push(CommentsEntry::new(&text, theme::QUIET));
-    }
-}
-
-/// Returns the line with the filters and how many findings are in each, that of the list underlined.
-fn filter_entry(state: &RunState, filter: FindingFilter) -> CommentsEntry {
-    let mut parts = vec![("Findings".to_owned(), theme::STRONG)];
-    for other in FindingFilter::useful(state) {
-        let style = if other == filter {
-            theme::STRONG
-        } else {
-            theme::QUIET
-        };
-        let label = if other == filter {
-            style.add_modifier(Modifier::UNDERLINED)
-        } else {
-            style
-        };
-        parts.extend([
-            ("  ".to_owned(), theme::PLAIN),
-            (other.label().to_owned(), label),
-            (format!(" {}", other.count(state)), style),
-        ]);
-    }
-    CommentsEntry {
-        mark: Some(ScrollTarget::Filters),
-        ..CommentsEntry::from_parts(parts, 2)
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Rows are cut, not wrapped: selecting a finding shows all of it.
 
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Modifier;
 
-use super::comments_entry::{CommentsEntry, status_label};
+use super::comments_entry::{CommentsEntry, EntryMargin, status_label};
 use super::finding_selection::SettledFindingsFold;
 use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
 use crate::tui::markdown::to_plain_line;
@@ -14,12 +14,24 @@ use crate::tui::theme;
 /// The layout of the findings list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FindingListLayout {
+    /// As `Expanded`, with blank rows in what is expanded and around what is selected.
+    Spacious(Option<u32>),
+    /// Each finding with its whole history, and the details of one finding that the user did not open.
+    Expanded(Option<u32>),
     /// Each finding with its whole history.
     Full,
-    /// The same, with the details of one finding that the user did not open.
-    Expanded(Option<u32>),
     /// One row per finding, except the selected and the open ones.
     Compact,
+}
+
+impl FindingListLayout {
+    /// Returns whether it shows the details of a finding that the user did not open.
+    pub(super) fn expands(self, n: u32) -> bool {
+        match self {
+            Self::Spacious(one) | Self::Expanded(one) => one == Some(n),
+            Self::Full | Self::Compact => false,
+        }
+    }
 }
 
 /// From this many findings on, the compact list is used.
@@ -27,46 +39,63 @@ pub const MIN_COMPACT_FINDINGS: usize = 5;
 
 /// The width of a severity.
 const BADGE_COLUMNS: usize = 10;
-/// The columns before the text of a finding with a number of at most two digits.
-pub(super) const FINDING_INDENT: usize = 2 + BADGE_COLUMNS + 5;
+
+/// What makes a finding stand out from the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct FindingEmphasis {
+    /// Whether it is selected.
+    pub(super) is_picked: bool,
+    /// Whether its details are shown.
+    pub(super) is_opened: bool,
+}
 
 /// Renders a finding as one row, dimmed if it is settled.
 pub(super) fn finding_row(finding: &Finding) -> CommentsEntry {
-    let (parts, _) = finding_lead(finding);
     CommentsEntry {
         mark: Some(ScrollTarget::Finding(finding.remark.n)),
         is_single_row: true,
-        ..CommentsEntry::from_parts(parts, 2)
+        ..finding_title(finding, FindingEmphasis::default())
     }
 }
 
-/// Returns the status, the severity, the number and the text of a finding, and the columns before the text.
-pub(super) fn finding_lead(finding: &Finding) -> (Vec<(String, Style)>, usize) {
+/// Renders the status, the severity, the number and the text of a finding.
+pub(super) fn finding_title(finding: &Finding, emphasis: FindingEmphasis) -> CommentsEntry {
     let remark = &finding.remark;
-    let (sign, _, style) = status_label(finding);
+    let (sign, status, style) = status_label(finding);
     let severity = remark.severity;
-    let (badge, word, text) = match (finding.status, severity) {
-        (FindingStatus::Open, FindingSeverity::Blocking) => {
-            let badge = style.add_modifier(Modifier::REVERSED);
-            (badge, severity.as_str().to_uppercase(), theme::STRONG)
-        }
-        (FindingStatus::Open, FindingSeverity::Major) => {
-            (style, severity.as_str().to_uppercase(), theme::STRONG)
-        }
-        (FindingStatus::Open, FindingSeverity::Minor) => {
-            (theme::QUIET, severity.as_str().to_owned(), theme::PLAIN)
-        }
-        _ => (theme::QUIET, severity.as_str().to_owned(), theme::QUIET),
+    let is_open = finding.status == FindingStatus::Open;
+    let (badge, word) = match severity {
+        FindingSeverity::Blocking if is_open => (
+            style.add_modifier(Modifier::REVERSED),
+            severity.as_str().to_uppercase(),
+        ),
+        FindingSeverity::Major if is_open => (style, severity.as_str().to_uppercase()),
+        _ => (theme::QUIET, severity.as_str().to_owned()),
+    };
+    let text = if emphasis.is_picked || emphasis.is_opened {
+        theme::STRONG
+    } else if is_open {
+        theme::PLAIN
+    } else {
+        theme::QUIET
     };
     let number = format!(" {:>2}  ", remark.n);
-    let lead = 2 + BADGE_COLUMNS + number.len();
+    let lead = BADGE_COLUMNS + number.len();
     let parts = vec![
-        (format!("{sign} "), style),
         (format!("{word:^BADGE_COLUMNS$}"), badge),
         (number, theme::QUIET),
         (to_plain_line(&remark.text), text),
     ];
-    (parts, lead)
+    // The bar of a selected finding is in the colour of its severity, which says enough where nothing happened to it yet.
+    let margin = if status.is_empty() && emphasis.is_picked {
+        EntryMargin::Blank
+    } else {
+        EntryMargin::Sign(sign, style)
+    };
+    CommentsEntry {
+        margin,
+        ..CommentsEntry::from_parts(parts, lead)
+    }
 }
 
 /// Renders the row before the settled findings; folded, it replaces them.
@@ -80,13 +109,12 @@ pub(super) fn settled_row(
         SettledFindingsFold::Listed => "▾",
     };
     let row = CommentsEntry {
+        margin: EntryMargin::Sign(sign, theme::QUIET),
         mark: Some(ScrollTarget::Settled),
-        ..CommentsEntry::new(&format!("{sign} {n} resolved"), theme::QUIET)
+        ..CommentsEntry::new(&format!("{n} resolved"), theme::QUIET)
     };
     match form {
-        FindingListLayout::Full | FindingListLayout::Expanded(_) => {
-            vec![CommentsEntry::new("", theme::PLAIN), row]
-        }
         FindingListLayout::Compact => vec![row],
+        _ => vec![CommentsEntry::blank(), row],
     }
 }

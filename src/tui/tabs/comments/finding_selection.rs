@@ -12,7 +12,12 @@ use crate::tui::scroll_view::ScrollTarget;
 #[derive(Debug, Default)]
 pub struct FindingSelection {
     pub(super) filter: FindingFilter,
-    pub(super) selected: Option<ScrollTarget>,
+    /// What the user selected.
+    selected: Option<ScrollTarget>,
+    /// The finding that counts as selected until the user selects something.
+    offered: Option<u32>,
+    /// Whether the user cleared a selection, and wants none.
+    is_offer_declined: bool,
     open: BTreeSet<u32>,
     /// Those that the user folded.
     folded: BTreeSet<u32>,
@@ -111,8 +116,25 @@ impl FindingSelection {
         let (before, after) = FindingFilter::ALL.split_at(at.map_or(0, |at| at + 1));
         let mut next = after.iter().chain(before);
         let is_useful = |filter: &&FindingFilter| FindingFilter::useful(state).contains(filter);
-        self.filter = next.find(is_useful).copied().unwrap_or_default();
+        self.set_filter(next.find(is_useful).copied().unwrap_or_default());
+    }
+
+    /// Lists the findings of a filter.
+    pub(super) fn set_filter(&mut self, filter: FindingFilter) {
+        self.filter = filter;
         self.selected = None;
+    }
+
+    /// Offers the first open finding that is listed, so that something can be done with it at once. Without a state, and
+    /// once the user wants no selection, nothing is offered.
+    pub(super) fn offer_first_open(&mut self, state: Option<&RunState>) {
+        self.offered = None;
+        let Some(state) = state.filter(|_| !self.is_offer_declined) else {
+            return;
+        };
+        let listed = self.listed_findings(state).into_iter();
+        let mut open = listed.filter(|finding| finding.is_open());
+        self.offered = open.next().map(|finding| finding.remark.n);
     }
 
     /// Returns how reviews are shown where they would leave findings little room. During a search they are
@@ -144,7 +166,8 @@ impl FindingSelection {
         let threads = state.threads.all().iter();
         let threads = threads.filter(|thread| thread.finding.is_none());
         listed.extend(threads.map(|thread| ScrollTarget::Note(thread.n)));
-        let at = listed.iter().position(|mark| Some(*mark) == self.selected);
+        let selected = self.selected_mark();
+        let at = listed.iter().position(|mark| Some(*mark) == selected);
         let next = match (at, is_next) {
             // The first move selects a finding, not the row above the findings.
             (None, true) => usize::from(above.is_some()),
@@ -199,7 +222,7 @@ impl FindingSelection {
 
     /// Expands or folds the selection; returns whether that was possible.
     pub fn toggle_selected(&mut self) -> bool {
-        match self.selected {
+        match self.selected_mark() {
             Some(ScrollTarget::Settled) => {
                 self.settled_fold = match self.settled_fold {
                     SettledFindingsFold::Folded => SettledFindingsFold::Listed,
@@ -260,21 +283,39 @@ impl FindingSelection {
         is_sought || self.open.contains(&n)
     }
 
-    /// Returns the number of the selected finding.
+    /// Returns the number of the selected finding, or of the one that is offered.
     pub fn selected_finding(&self) -> Option<u32> {
-        match self.selected? {
-            ScrollTarget::Finding(n) => Some(n),
-            _ => None,
-        }
+        finding_number(self.selected_mark()?)
     }
 
-    /// Returns the selected target.
+    /// Returns the number of the finding that the user selected.
+    pub fn chosen_finding(&self) -> Option<u32> {
+        finding_number(self.selected?)
+    }
+
+    /// Returns the selected target, or the finding that is offered.
     pub fn selected_mark(&self) -> Option<ScrollTarget> {
-        self.selected
+        let offered = || self.offered.map(ScrollTarget::Finding);
+        self.selected.or_else(offered)
     }
 
-    /// Clears the selection; returns whether there was one.
+    /// Returns whether the user selected a target.
+    pub(super) fn is_chosen(&self, mark: ScrollTarget) -> bool {
+        self.selected == Some(mark)
+    }
+
+    /// Clears what the user selected; returns whether there was anything.
     pub fn clear_selection(&mut self) -> bool {
-        self.selected.take().is_some()
+        let was_selected = self.selected.take().is_some();
+        self.is_offer_declined |= was_selected;
+        self.offered = self.offered.filter(|_| !was_selected);
+        was_selected
+    }
+}
+
+fn finding_number(mark: ScrollTarget) -> Option<u32> {
+    match mark {
+        ScrollTarget::Finding(n) => Some(n),
+        _ => None,
     }
 }

@@ -1,9 +1,7 @@
-//! The table of reviews: one row per review with its result. In a low window a summary of the last one replaces it,
-//! so that findings have room.
+//! The reviews before the last one: a quiet row for each with its result. In a low window one row replaces them, so that
+//! findings have room. The last review is in the first row of the tab.
 
-use ratatui::style::Style;
-
-use super::comments_entry::CommentsEntry;
+use super::comments_entry::{CommentsEntry, EntryMargin};
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
 use crate::text::pluralize;
@@ -14,124 +12,111 @@ use crate::tui::theme;
 /// The table may take at most one in this many rows of a window that does not fit everything.
 pub(super) const MAX_TABLE_SHARE: usize = 8;
 
-/// How the table of reviews is shown.
+/// How the earlier reviews are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewTableMode {
     Full,
-    /// One summary row instead of the reviews.
+    /// One row instead of the reviews.
     Folded,
-    /// The summary row, and every review below it.
+    /// That row, and every earlier review below it.
     Opened,
+}
+
+/// Returns the reviews before the last one.
+fn earlier_reviews(state: &RunState) -> &[ReviewSpan] {
+    state
+        .course
+        .reviews()
+        .split_last()
+        .map_or(&[], |(_, before)| before)
 }
 
 /// Returns how many rows the table takes.
 pub(super) fn table_height(state: &RunState, clock: LocalClock, columns: usize) -> usize {
-    let reviews = state.course.reviews().iter();
-    let columns = columns.saturating_sub(2);
+    let reviews = earlier_reviews(state).iter();
     reviews
-        .map(|review| review_row(review, clock).lines(columns).len())
+        .map(|review| review_row(review, clock).lines(columns, None).len())
         .sum()
 }
 
-/// Renders one row per review: its verdict, how many findings were open, raised and resolved, and its time.
+/// Renders what is below the first row: doubts about the last review, and one row per earlier review.
 pub(super) fn review_rows(
     state: &RunState,
     clock: LocalClock,
     table: ReviewTableMode,
 ) -> Vec<CommentsEntry> {
-    let reviews = state.course.reviews();
-    let forced = state.verdict.as_ref().is_some_and(|verdict| verdict.forced);
-    let mut entries = Vec::new();
-    if let (ReviewTableMode::Folded | ReviewTableMode::Opened, Some(last)) = (table, reviews.last())
-    {
-        entries.push(folded_row(reviews.len(), last, table));
-        if table == ReviewTableMode::Folded
-            && let Some(unopened) = last.describe_unopened()
-        {
-            entries.push(CommentsEntry {
-                parts: vec![(format!("  {unopened}"), theme::WARNING)],
-                indent: 2,
-                mark: None,
-                is_indented: false,
-                is_single_row: true,
-            });
-        }
+    let reviews = earlier_reviews(state);
+    let mut entries: Vec<CommentsEntry> = doubt_row(state).into_iter().collect();
+    if table != ReviewTableMode::Full && !reviews.is_empty() {
+        entries.push(folded_row(reviews.len(), table));
     }
     if table != ReviewTableMode::Folded {
         entries.extend(reviews.iter().map(|review| review_row(review, clock)));
     }
-    // Runs of earlier versions only recorded the last verdict.
-    if let (Some(verdict), true) = (&state.verdict, reviews.is_empty()) {
-        let (sign, style) = labels::verdict_label(verdict.value);
-        let doubt = if verdict.consistent {
-            ""
-        } else {
-            ", marker and text disagree"
-        };
-        let text = format!("Review {} · {sign}{doubt}", verdict.iteration);
-        entries.push(CommentsEntry::new(&text, style));
-    }
-    if forced {
+    if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
         let text = "You forced the plan past its review";
         entries.push(CommentsEntry::new(text, theme::BAD));
     }
     entries
 }
 
-/// Renders the summary row of all reviews: how many there are, and the result of the last one.
-fn folded_row(n: usize, last: &ReviewSpan, table: ReviewTableMode) -> CommentsEntry {
-    let (sign, style) = labels::verdict_label(last.verdict);
+/// Says what is doubtful about the last review: its signals, and what its reviewer did not open.
+fn doubt_row(state: &RunState) -> Option<CommentsEntry> {
+    let last = state.course.reviews().last();
+    // Runs of earlier versions only recorded the last verdict.
+    let is_consistent = match (last, &state.verdict) {
+        (Some(last), _) => last.consistent,
+        (None, Some(verdict)) => verdict.consistent,
+        (None, None) => true,
+    };
+    let mut parts = Vec::new();
+    if !is_consistent {
+        parts.push(("marker and text disagree".to_owned(), theme::QUIET));
+    }
+    if let Some(unopened) = last.and_then(ReviewSpan::describe_unopened) {
+        if !parts.is_empty() {
+            parts.push((" · ".to_owned(), theme::QUIET));
+        }
+        parts.push((unopened, theme::WARNING));
+    }
+    (!parts.is_empty()).then(|| CommentsEntry::from_parts(parts, 2))
+}
+
+/// Renders the row that replaces the earlier reviews.
+fn folded_row(n: usize, table: ReviewTableMode) -> CommentsEntry {
     let fold = match table {
         ReviewTableMode::Folded => "▸",
         ReviewTableMode::Full | ReviewTableMode::Opened => "▾",
     };
-    let all = match n {
-        1 => format!("{fold} Review {} · ", last.review),
-        _ => format!("{fold} {}, latest: ", pluralize(n, "review")),
-    };
-    let mut parts = vec![(all, theme::PLAIN), (sign, style)];
-    parts.push(finding_counts(last));
     CommentsEntry {
-        parts,
-        indent: 2,
+        margin: EntryMargin::Sign(fold, theme::QUIET),
         mark: Some(ScrollTarget::Reviews),
-        is_indented: false,
         is_single_row: true,
+        ..CommentsEntry::new(&pluralize(n, "earlier review"), theme::QUIET)
     }
 }
 
-/// Renders how many findings the review raised and resolved; how many are open is said beside the filters.
-fn finding_counts(review: &ReviewSpan) -> (String, Style) {
+/// Describes how many findings the review raised and resolved: ` · 2 new, 1 resolved`; may be empty.
+pub(super) fn describe_counts(review: &ReviewSpan) -> String {
     let counts = [(review.n_new, "new"), (review.n_settled, "resolved")];
     let counts = counts.into_iter().filter(|(n, _)| *n > 0);
     let counts: Vec<String> = counts.map(|(n, what)| format!("{n} {what}")).collect();
-    let mut text = match counts.as_slice() {
+    match counts.as_slice() {
         [] => String::new(),
         counts => format!(" · {}", counts.join(", ")),
-    };
-    if !review.consistent {
-        text.push_str(" · marker and text disagree");
     }
-    (text, theme::QUIET)
 }
 
 fn review_row(review: &ReviewSpan, clock: LocalClock) -> CommentsEntry {
-    let (sign, style) = labels::verdict_label(review.verdict);
-    let mut parts = vec![
-        (format!("Review {} · ", review.review), theme::PLAIN),
-        (sign, style),
-    ];
-    parts.push(finding_counts(review));
-    let time = format!(" · {}", clock.time_with_minutes(review.at));
-    parts.push((time, theme::QUIET));
+    let (verdict, _) = labels::verdict_label(review.verdict);
+    let mut text = format!("Review {} · {verdict}", review.review);
+    text.push_str(&describe_counts(review));
+    if !review.consistent {
+        text.push_str(" · marker and text disagree");
+    }
+    text.push_str(&format!(" · {}", clock.time_with_minutes(review.at)));
     if let Some(unopened) = review.describe_unopened() {
-        parts.push((format!(" · {unopened}"), theme::WARNING));
+        text.push_str(&format!(" · {unopened}"));
     }
-    CommentsEntry {
-        parts,
-        indent: 2,
-        mark: None,
-        is_indented: false,
-        is_single_row: false,
-    }
+    CommentsEntry::new(&text, theme::QUIET)
 }

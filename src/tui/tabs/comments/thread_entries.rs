@@ -1,6 +1,6 @@
 //! Renders the threads about the plan: each with its place, what was said, and its status.
 
-use super::comments_entry::{CommentsEntry, code_parts};
+use super::comments_entry::{CommentsEntry, EntryMargin, code_parts};
 use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
 use crate::domain::run::RunState;
 use crate::text::pluralize;
@@ -23,30 +23,29 @@ pub(super) fn add_threads(entries: &mut Vec<CommentsEntry>, state: &RunState, pl
     listed.sort_by_key(|thread| thread.is_resolved);
     let n_open = listed.iter().filter(|thread| !thread.is_resolved).count();
     let count = format!("{n_open} of {} open", pluralize(listed.len(), "thread"));
-    if !entries.is_empty() {
-        entries.push(CommentsEntry::new("", theme::PLAIN));
-    }
+    entries.push(CommentsEntry::blank());
     entries.push(CommentsEntry::new(&count, theme::STRONG));
     for thread in listed {
-        entries.push(CommentsEntry::new("", theme::PLAIN));
+        entries.push(CommentsEntry::blank());
         let first = entries.len();
         let style = if thread.is_resolved {
             theme::QUIET
         } else {
             theme::PLAIN
         };
-        entries.push(CommentsEntry::from_parts(
-            vec![
-                (format!("{} {}. ", thread_symbol(thread), thread.n), style),
-                (describe_place(thread, plan), theme::QUIET),
-            ],
-            5,
-        ));
+        let parts = vec![
+            (format!("{}. ", thread.n), style),
+            (describe_place(thread, plan), theme::QUIET),
+        ];
+        entries.push(CommentsEntry {
+            margin: EntryMargin::Sign(thread_symbol(thread), style),
+            ..CommentsEntry::from_parts(parts, 3)
+        });
         entries.extend(message_entries(thread));
-        let status = format!("  {}{}", thread.describe_status(), describe_change(thread));
+        let status = format!("{}{}", thread.describe_status(), describe_change(thread));
         entries.push(CommentsEntry::new(&status, theme::QUIET));
         for entry in &mut entries[first..] {
-            entry.mark = Some(ScrollTarget::Note(thread.n));
+            entry.set_mark(ScrollTarget::Note(thread.n));
         }
     }
 }
@@ -56,7 +55,7 @@ pub(super) fn finding_messages(state: &RunState, n: u32) -> Vec<CommentsEntry> {
     let threads = state.threads.of_finding(n);
     let mut entries: Vec<CommentsEntry> = threads.flat_map(message_entries).collect();
     for entry in &mut entries {
-        entry.mark = Some(ScrollTarget::Finding(n));
+        entry.set_mark(ScrollTarget::Finding(n));
     }
     entries
 }
@@ -89,9 +88,9 @@ fn message_entries(thread: &PlanThread) -> Vec<CommentsEntry> {
     let entry = |(author, text): (ThreadAuthor, &str)| {
         let (name, style) = author_label(author);
         let text = format!(" {}", to_one_line(text));
-        let mut parts = vec![("  ▎ ".to_owned(), style), (name.to_owned(), style)];
+        let mut parts = vec![("▎ ".to_owned(), style), (name.to_owned(), style)];
         parts.extend(code_parts(&text, theme::PLAIN));
-        CommentsEntry::from_parts(parts, 4)
+        CommentsEntry::from_parts(parts, 2)
     };
     thread.messages().map(entry).collect()
 }
