@@ -367,7 +367,8 @@ fn parse_step_line(line: &str) -> Option<Step> {
     })
 }
 
-fn parse_title(line: &str) -> String {
+/// Parses the title in a heading: its text without a leading `Task:`.
+pub fn parse_title(line: &str) -> String {
     let title = line.trim_start_matches('#').trim();
     let bare = ["Task:", "Plan:", "任务：", "任务:"]
         .iter()
@@ -376,7 +377,7 @@ fn parse_title(line: &str) -> String {
 }
 
 /// Parses `Test: command`, also as a list item, in bold or with the command in backticks.
-fn parse_test_line(line: &str) -> Option<String> {
+pub fn parse_test_line(line: &str) -> Option<String> {
     let line = line.trim().trim_start_matches(['-', '*', ' ']);
     let rest = line
         .strip_prefix("Test:")

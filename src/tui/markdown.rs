@@ -270,7 +270,8 @@ fn lay_out_prose_line(line: &str, columns: usize, base: Style) -> Vec<Line<'stat
     wrap_prose(&spans, columns, hangs)
 }
 
-fn parse_heading(trimmed: &str) -> Option<&str> {
+/// Returns the text of a heading, without the signs before it.
+pub fn parse_heading(trimmed: &str) -> Option<&str> {
     let text = trimmed.trim_start_matches('#');
     let level = trimmed.len() - text.len();
     ((1..=6).contains(&level) && text.starts_with(' ')).then(|| text.trim())

@@ -38,7 +38,7 @@ fn a_whole_run_is_played_by_keys() {
     terminal.type_keys(ENTER);
     terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys("2");
-    terminal.wait_for("Task: Count open last lines");
+    terminal.wait_for("plan.md · version 1");
     terminal.type_keys("1a");
     terminal.wait_for("Auto");
     terminal.wait_for("Run this plan (");
@@ -292,7 +292,7 @@ fn an_unfinished_run_goes_on_where_it_was() {
     // What is decided about lies below the question.
     terminal.wait_for("Plan written, 3 steps");
     terminal.type_keys("2");
-    terminal.wait_for("Task: Count open last lines");
+    terminal.wait_for("plan.md · version 1");
     terminal.type_keys("1y");
     terminal.wait_for("Send the plan to the reviewer?");
     terminal.wait_for("Plan written, 3 steps");

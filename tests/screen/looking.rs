@@ -61,7 +61,7 @@ fn a_second_start_explains_itself_follows_the_run_and_takes_over() {
     first.wait_for("Send the plan to the reviewer?");
     second.wait_for("Plan written, 3 steps");
     second.type_keys("2");
-    second.wait_for("Task: Count open last lines");
+    second.wait_for("plan.md · version 1");
     second.type_keys("1");
     first.type_keys(CTRL_C);
     assert_eq!(first.wait_for_end().code(), Some(0));
@@ -108,7 +108,7 @@ fn looking_writes_nothing_and_needs_no_right_to_write() {
     terminal.wait_for("read-only, not running");
     terminal.wait_for("Plan written, 3 steps");
     for (key, text) in [
-        ("2", "Task: Count open last lines"),
+        ("2", "plan.md · version 1"),
         ("3", "No review yet"),
         ("4", "plan written"),
         ("5", "Idle"),

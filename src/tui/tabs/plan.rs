@@ -2,6 +2,8 @@
 //! earlier version.
 
 mod line_remark;
+mod plan_line;
+mod plan_parts;
 mod plan_tab;
 pub mod plan_view_state;
 mod step_folding;
@@ -18,20 +20,21 @@ use ratatui::text::{Line, Span};
 
 use super::screen_tab::TabContext;
 use crate::domain::ids::UnixMillis;
-use crate::domain::plan::{self, proof_lines};
-use crate::domain::run::notes_blocker;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::{RunState, notes_blocker};
 use crate::text::{count_changed_lines, front_matter};
 use crate::tui::clickable_keys;
+use crate::tui::command_table;
 use crate::tui::document_texts::PlanVersion;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
-use crate::tui::markdown::MarkdownRenderer;
-use crate::tui::scroll_view::{ScrollContent, ScrollTarget, add_gutter};
+use crate::tui::scroll_view::{ScrollContent, ScrollTarget};
 use crate::tui::text_comparison::{self, ComparisonSide};
-use crate::tui::text_wrap::{line_width, text_width, to_one_line, wrap_spans, wrap_trusted_text};
+use crate::tui::text_wrap::{line_width, text_width, wrap_spans, wrap_trusted_text};
 use crate::tui::theme;
-use line_remark::{LineRemark, add_remark, add_remarks_without_line, line_remarks};
+use line_remark::{LineRemark, add_remarks_without_line, line_remarks};
+use plan_line::PageColumns;
+use plan_parts::{PlanContent, plan_parts, separate_steps, separated_steps};
 use plan_view_state::{PlanViewState, first_body_line};
-use step_folding::{PlanPart, PlanPartKind};
 
 /// Draws the plan with its steps and what the review found at its lines.
 fn draw(
@@ -45,10 +48,12 @@ fn draw(
         page,
         view: reading,
         proof_board: board,
+        written_at,
     } = tab;
     let (texts, keymap, state) = (context.documents, context.keymap, context.state);
     let reading = &*reading;
     let columns = usize::from(area.width);
+    let page_columns = PageColumns::new(columns);
     let mut hasher = DefaultHasher::new();
     (columns, texts.plan.revision, reading.selected_line()).hash(&mut hasher);
     (
@@ -56,6 +61,8 @@ fn draw(
         reading.form,
         texts.plan_versions.len(),
         texts.plan_version(),
+        *written_at,
+        frame.area().height >= MIN_ROWS_OF_BLANKS,
     )
         .hash(&mut hasher);
     let earlier = reading
@@ -63,13 +70,10 @@ fn draw(
         .and_then(|at| texts.plan_versions.get(at));
     let Some(text) = &texts.plan.text else {
         page.lay_out(hasher.finish(), || {
-            add_gutter(
-                wrap_trusted_text(
-                    "No plan yet. Confirm the goal and the planner writes one.",
-                    columns.saturating_sub(1),
-                    theme::QUIET,
-                ),
-                false,
+            wrap_trusted_text(
+                "No plan yet. Confirm the goal and the planner writes one.",
+                columns,
+                theme::QUIET,
             )
         });
         return page.draw(frame, area);
@@ -78,7 +82,7 @@ fn draw(
         page.follow_target(None);
         page.lay_out(hasher.finish(), || {
             let earlier = (earlier, texts.plan_versions.len());
-            lay_out_comparison(text, earlier.0, earlier.1, reading, keymap, columns)
+            lay_out_comparison(text, earlier.0, earlier.1, reading, keymap, page_columns)
         });
         return page.draw(frame, area);
     }
@@ -86,28 +90,58 @@ fn draw(
     let remarks = line_remarks(state, text);
     let at_work = state.and_then(|state| step_folding::current_step(&marks, state));
     let folds = reading.is_folded() && at_work.is_some() && !page.is_searching();
-    let n_rows = folds.then_some(usize::from(area.height));
+    let room = PlanRoom {
+        page: page_columns,
+        rows: usize::from(area.height),
+        may_fold: folds,
+        window_rows: frame.area().height,
+    };
     let picked = SelectedLine::new(reading.selected_line(), &remarks, context);
-    (&marks, &remarks, n_rows, &picked).hash(&mut hasher);
+    let content = PlanContent {
+        text,
+        marks: &marks,
+        remarks: &remarks,
+        picked: &picked,
+        step_test: state.and_then(step_test),
+    };
+    (&marks, &remarks, folds, area.height).hash(&mut hasher);
+    (&picked, content.step_test).hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
         let open = keymap.key_label("open", ComposerFocus::Unfocused);
-        let mut content = lay_out(text, &marks, &remarks, &picked, n_rows, columns, &open);
-        add_version(&mut content, texts.plan_version(), columns);
-        content
+        let mut laid = lay_out(&content, room, &open);
+        let version = format!("plan.md · version {}", texts.plan_version());
+        let time = written_at.map(|at| context.clock.time_with_minutes(at));
+        let dated = time.map(|time| format!("{version} · {time}"));
+        add_version(&mut laid, [dated, Some(version)], columns);
+        laid
     });
     page.follow_target(at_work.map(ScrollTarget::Step));
     page.draw(frame, area);
 }
 
-/// Names the file and its version at the right of the first row, where there is room.
-fn add_version(content: &mut ScrollContent, version: usize, columns: usize) {
-    let about = format!("plan.md · version {version}");
-    if let Some(first) = content.lines.first_mut() {
-        // The last column stays free: the other pane may begin right behind it.
-        let room = columns.saturating_sub(line_width(first) + text_width(&about) + 1);
+/// Returns the command that runs after each step, as far as it is known: that of the execution, or of its approval.
+fn step_test(state: &RunState) -> Option<&str> {
+    let approved = state.execution.as_ref().map(|it| it.test.as_ref());
+    let asked = || match command_table::open_question(Some(state)) {
+        Some(QuestionKind::Execute { terms }) => Some(terms.test.as_ref()),
+        _ => None,
+    };
+    let test = approved.or_else(asked).flatten()?;
+    Some(&test.command)
+}
+
+/// Names the file and its version at the right end of the first row: the first of the texts that there is room for.
+fn add_version(content: &mut ScrollContent, texts: [Option<String>; 2], columns: usize) {
+    let Some(first) = content.lines.first_mut() else {
+        return;
+    };
+    let used = line_width(first);
+    for about in texts.into_iter().flatten() {
+        let room = columns.saturating_sub(used + text_width(&about));
         if room >= 2 {
             first.spans.push(Span::raw(" ".repeat(room)));
             first.spans.push(Span::styled(about, theme::QUIET));
+            return;
         }
     }
 }
@@ -119,9 +153,9 @@ fn lay_out_comparison(
     n_earlier: usize,
     reading: &PlanViewState,
     keymap: &ActiveKeymap,
-    columns: usize,
+    page: PageColumns,
 ) -> ScrollContent {
-    let columns = columns.saturating_sub(1);
+    let columns = page.text;
     let now = front_matter::parse_document(text)
         .body
         .trim_start_matches('\n');
@@ -175,7 +209,8 @@ fn lay_out_comparison(
     });
     let picked = from.copied().unwrap_or(0)..to.unwrap_or(0);
     let rows = lines.into_iter().enumerate();
-    let rows = rows.flat_map(|(row, line)| add_gutter(vec![line], picked.contains(&row)));
+    let bar = |row| Some(theme::KEY).filter(|_| picked.contains(&row));
+    let rows = rows.flat_map(|(row, line)| page.add_margin(vec![line], bar(row)));
     ScrollContent {
         lines: rows.collect(),
         targets: marks,
@@ -210,209 +245,97 @@ impl SelectedLine {
     }
 }
 
-fn lay_out(
-    text: &str,
-    marks: &[step_marks::PlanStepMark],
-    remarks: &[LineRemark],
-    picked: &SelectedLine,
-    n_rows: Option<usize>,
-    columns: usize,
-    open: &str,
-) -> ScrollContent {
-    let columns = columns.saturating_sub(1);
-    let mut laid = lay_out_heading(text, marks, remarks, first_body_line(text), columns);
-    let parts = plan_parts(text, marks, remarks, picked, columns);
-    let all = laid.lines.len()
-        + parts
-            .iter()
-            .map(|part| part.layout.lines.len())
-            .sum::<usize>();
-    let folds = match n_rows {
-        Some(n_rows) if all > n_rows => step_folding::find_folds(&parts, marks),
-        _ => Vec::new(),
+/// The room for the plan.
+#[derive(Debug, Clone, Copy)]
+struct PlanRoom {
+    page: PageColumns,
+    rows: usize,
+    /// Whether finished steps may share a row where there is no room for all.
+    may_fold: bool,
+    /// The rows of the whole window.
+    window_rows: u16,
+}
+
+/// From this height on, a blank row is between steps.
+const MIN_ROWS_OF_BLANKS: u16 = 30;
+
+fn lay_out(content: &PlanContent<'_>, room: PlanRoom, open: &str) -> ScrollContent {
+    let page = room.page;
+    let n_before = first_body_line(content.text);
+    let mut laid = lay_out_heading(content, n_before, page);
+    let rest = lay_out_rest(content, n_before, page);
+    let mut parts = plan_parts(content, page);
+    let of_parts = parts.iter().map(|part| part.layout.lines.len());
+    let n_steps = laid.lines.len() + of_parts.sum::<usize>();
+    let folds = if room.may_fold && n_steps > room.rows {
+        step_folding::find_folds(&parts, content.marks)
+    } else {
+        Vec::new()
     };
+    let folded = folds.iter().flat_map(|fold| fold.parts.clone());
+    let folded = folded.filter_map(|n| parts.get(n));
+    let n_folded: usize = folded.map(|part| part.layout.lines.len()).sum();
+    let n_all = n_steps + rest.lines.len() + folds.len() - n_folded;
+    let is_folded = |n: &usize| folds.iter().any(|fold| fold.parts.contains(n));
+    let separated = separated_steps(&parts).into_iter();
+    let n_blank = separated.filter(|n| !is_folded(n)).count();
+    // The blank rows are not worth that the page has to be scrolled, or further than without them past folded steps.
+    let is_scrolled_anyway = n_all > room.rows && folds.is_empty();
+    let has_room = is_scrolled_anyway || n_all + n_blank <= room.rows;
+    if room.window_rows >= MIN_ROWS_OF_BLANKS && has_room {
+        separate_steps(&mut parts);
+    }
     let mut folds = folds.into_iter().peekable();
     let mut below = 0;
     for (n, part) in parts.into_iter().enumerate() {
         if let Some(fold) = folds.next_if(|fold| fold.parts.start == n) {
             below = fold.parts.end;
-            let is_picked = picked.at.is_some_and(|at| fold.lines.contains(&at));
+            let picked = content.picked.at;
+            let is_picked = picked.is_some_and(|at| fold.lines.contains(&at));
             for mark in [
                 ScrollTarget::Folded(part.line),
                 ScrollTarget::Line(part.line),
             ] {
                 laid.targets.insert(mark, laid.lines.len());
             }
-            laid.lines
-                .extend(add_gutter(vec![fold.to_line(open, columns)], is_picked));
+            let row = vec![fold.to_line(open, page.text)];
+            let bar = is_picked.then_some(theme::KEY);
+            laid.lines.extend(page.add_margin(row, bar));
         }
         if n >= below {
             laid.append(part.layout);
         }
     }
-    let n_before = first_body_line(text);
-    let astray = remarks
-        .iter()
-        .filter(|remark| remark.is_without_line(n_before));
-    let mut rest = astray.filter(|remark| !remark.blocks).peekable();
-    if rest.peek().is_some() {
-        laid.lines.push(Line::default());
-    }
-    add_remarks_without_line(&mut laid, rest, columns);
+    laid.append(rest);
     laid
 }
 
-/// Lays out the lines of the plan, each with the remarks below it.
-fn plan_parts(
-    text: &str,
-    marks: &[step_marks::PlanStepMark],
-    remarks: &[LineRemark],
-    picked: &SelectedLine,
-    columns: usize,
-) -> Vec<PlanPart> {
-    // Reviews count the lines of the whole file, front matter included.
-    let n_before = first_body_line(text);
-    let mut markdown = MarkdownRenderer::default();
-    let mut left: Vec<(usize, &step_marks::PlanStepMark)> = marks.iter().enumerate().collect();
-    let mut parts = Vec::new();
-    // The indent of the step's text that the line belongs to; 0 outside steps.
-    let mut below = 0;
-    for (at, line) in text.lines().enumerate().skip(n_before) {
-        // A step's status is shown only at the step's own line; every other line is shown as written.
-        let own = plan::parse_step(line).filter(|_| !markdown.is_in_fence());
-        let step = own.and_then(|own| left.iter().position(|(_, mark)| mark.matches_step(&own)));
-        let (lines, of) = match step.map(|step| left.remove(step)) {
-            Some((n, step)) => {
-                below = step_marks::text_indent(step);
-                (
-                    step_marks::step_lines(step, columns),
-                    PlanPartKind::StepStart(n),
-                )
-            }
-            None => {
-                let trimmed = line.trim_start();
-                let is_own = trimmed.len() == line.len() && !trimmed.is_empty();
-                let is_own = is_own && !markdown.is_in_fence();
-                if is_own {
-                    below = 0;
-                }
-                let is_code = markdown.is_in_fence()
-                    || trimmed.starts_with("```")
-                    || trimmed.starts_with("~~~");
-                let lines = match below {
-                    0 => markdown.lay_out_line(line, columns, theme::PLAIN),
-                    _ if is_code => markdown.lay_out_line(line, columns, theme::PLAIN),
-                    // Stars there are globs, not emphasis.
-                    below if proof_lines::is_proof_line(trimmed) => {
-                        field_lines(&to_one_line(trimmed), below, columns)
-                    }
-                    below => continuation_lines(&mut markdown, trimmed, below, columns),
-                };
-                (
-                    lines,
-                    if is_own {
-                        PlanPartKind::OtherStart
-                    } else {
-                        PlanPartKind::Continuation
-                    },
-                )
-            }
-        };
-        let mut part = PlanPart::new(at, of);
-        part.layout.targets.insert(ScrollTarget::Line(at), 0);
-        if let PlanPartKind::StepStart(n) = of {
-            part.layout.targets.insert(ScrollTarget::Step(n), 0);
-        }
-        part.layout
-            .lines
-            .extend(add_gutter(lines, picked.at == Some(at)));
-        let actions = if picked.at == Some(at) {
-            picked.actions.as_slice()
-        } else {
-            &[]
-        };
-        let last = part.layout.lines.last_mut().filter(|_| !actions.is_empty());
-        let is_beside = last.is_some_and(|line| add_actions_beside(line, actions, columns));
-        for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
-            part.has_remarks = true;
-            add_remark(&mut part.layout, remark, columns, "     ");
-        }
-        if !actions.is_empty() && !is_beside {
-            let spans = actions.iter();
-            let spans = spans.map(|(text, style)| Span::styled(text.clone(), *style));
-            let row: Vec<Span<'_>> = std::iter::once(Span::raw("    ")).chain(spans).collect();
-            let rows = wrap_spans(&row, columns, 4);
-            part.layout.lines.extend(add_gutter(rows, false));
-        }
-        parts.push(part);
-    }
-    parts
-}
-
 /// Lays out the part above the plan: problems of the plan, and blocking remarks without a line.
-fn lay_out_heading(
-    text: &str,
-    marks: &[step_marks::PlanStepMark],
-    remarks: &[LineRemark],
-    n_before: usize,
-    columns: usize,
-) -> ScrollContent {
+fn lay_out_heading(content: &PlanContent<'_>, n_before: usize, page: PageColumns) -> ScrollContent {
     let mut laid = ScrollContent::default();
-    for flaw in step_marks::plan_problems(text, marks) {
-        laid.lines.extend(add_gutter(
-            wrap_spans(&[Span::styled(format!("✗ {flaw}"), theme::BAD)], columns, 2),
-            false,
-        ));
+    for flaw in step_marks::plan_problems(content.text, content.marks) {
+        let flaw = [Span::styled(format!("✗ {flaw}"), theme::BAD)];
+        let lines = wrap_spans(&flaw, page.text, 2);
+        laid.lines.extend(page.add_margin(lines, None));
     }
-    let astray = remarks
-        .iter()
-        .filter(|remark| remark.is_without_line(n_before));
-    add_remarks_without_line(&mut laid, astray.filter(|remark| remark.blocks), columns);
+    let astray = content.remarks.iter();
+    let astray = astray.filter(|remark| remark.is_without_line(n_before) && remark.blocks);
+    add_remarks_without_line(&mut laid, astray, page);
     if !laid.lines.is_empty() {
         laid.lines.push(Line::default());
     }
     laid
 }
 
-/// Adds what can be done with the selected line at its right end, so that no row moves; returns whether there is room.
-fn add_actions_beside(
-    line: &mut Line<'static>,
-    actions: &[(String, Style)],
-    columns: usize,
-) -> bool {
-    let width: usize = actions.iter().map(|(text, _)| text_width(text)).sum();
-    let room = columns.checked_sub(line_width(line) + width + 1);
-    if let Some(room) = room {
-        line.spans.push(Span::raw(" ".repeat(room)));
-        let actions = actions.iter();
-        line.spans
-            .extend(actions.map(|(text, style)| Span::styled(text.clone(), *style)));
+/// Lays out the part below the plan: the other remarks without a line.
+fn lay_out_rest(content: &PlanContent<'_>, n_before: usize, page: PageColumns) -> ScrollContent {
+    let mut laid = ScrollContent::default();
+    let astray = content.remarks.iter();
+    let astray = astray.filter(|remark| remark.is_without_line(n_before) && !remark.blocks);
+    let mut astray = astray.peekable();
+    if astray.peek().is_some() {
+        laid.lines.push(Line::default());
     }
-    room.is_some()
-}
-
-/// Renders a line such as `Files: a, b` of a step, its label quietly.
-fn field_lines(text: &str, indent: usize, columns: usize) -> Vec<Line<'static>> {
-    let n_label = text.find(':').map_or(0, |at| at + 1);
-    let (label, rest) = text.split_at(n_label);
-    let spans = [
-        Span::raw(" ".repeat(indent)),
-        Span::styled(label, theme::QUIET),
-        Span::raw(rest),
-    ];
-    wrap_spans(&spans, columns, indent)
-}
-
-/// Renders a continuation line of a step, indented like the step's text.
-fn continuation_lines(
-    markdown: &mut MarkdownRenderer,
-    line: &str,
-    indent: usize,
-    columns: usize,
-) -> Vec<Line<'static>> {
-    let mut lines = markdown.lay_out_line(line, columns.saturating_sub(indent), theme::PLAIN);
-    for line in &mut lines {
-        line.spans.insert(0, Span::raw(" ".repeat(indent)));
-    }
-    lines
+    add_remarks_without_line(&mut laid, astray, page);
+    laid
 }

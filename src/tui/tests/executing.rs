@@ -95,7 +95,7 @@ fn whoever_scrolls_stays_where_they_are_until_end() {
     // Pressing End again goes to the end of the plan.
     press(&mut screen, Some(&later), &["<end>"]);
     let end = drawn(&mut screen, (80, 24), Some(&later));
-    assert!(end.contains("Test: make"), "{end}");
+    assert!(end.contains("Tests  make"), "{end}");
     // The view follows a new execution again.
     let mut over = later.clone();
     over.phase = Phase::Done;
@@ -137,7 +137,7 @@ fn a_row_for_finished_steps_opens_and_folds() {
     assert!(line.starts_with("1. "), "{line}");
     press(&mut screen, Some(&state), &[" "]);
     let open = drawn(&mut screen, size, Some(&state));
-    assert!(open.contains("▌✓ 1  "), "{open}");
+    assert!(open.contains("▌ ✓ 1  "), "{open}");
     // Esc first clears the selection, then folds.
     press(&mut screen, Some(&state), &["<esc>", "<esc>"]);
     let folded = drawn(&mut screen, size, Some(&state));

@@ -83,7 +83,7 @@ fn a_line_below_a_step_stands_at_its_text() {
     };
     assert_eq!(at("with a second line"), at("write sum"), "{seen}");
     assert_eq!(at("• a part"), at("write sum"), "{seen}");
-    assert_eq!(at("Then"), Some(1), "{seen}");
+    assert_eq!(at("Then"), Some(3), "{seen}");
 }
 
 #[test]

@@ -3,13 +3,14 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::plan_line::PageColumns;
 use crate::domain::findings::{Finding, FindingSeverity};
 use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
 use crate::domain::run::RunState;
 use crate::tui::finding_location;
 use crate::tui::labels::author_label;
 use crate::tui::markdown::to_plain_line;
-use crate::tui::scroll_view::{ScrollContent, ScrollTarget, add_gutter};
+use crate::tui::scroll_view::{ScrollContent, ScrollTarget};
 use crate::tui::text_wrap::{to_one_line, wrap_spans};
 use crate::tui::theme;
 
@@ -19,7 +20,7 @@ const MAX_SHOWN_MESSAGES: usize = 3;
 /// A remark below a line: an open or a residual finding, or a message of a thread.
 #[derive(Debug, Hash)]
 pub(super) struct LineRemark {
-    mark: ScrollTarget,
+    pub(super) mark: ScrollTarget,
     /// The number and the severity, or who writes.
     label: String,
     /// The colour of the label while it is open.
@@ -135,15 +136,15 @@ fn thread_remarks(thread: &PlanThread, lines: &[&str]) -> Vec<LineRemark> {
 pub(super) fn add_remarks_without_line<'a>(
     laid: &mut ScrollContent,
     remarks: impl Iterator<Item = &'a LineRemark>,
-    columns: usize,
+    page: PageColumns,
 ) {
     let mut remarks = remarks.peekable();
     if remarks.peek().is_some() {
-        let head = Line::styled(" About the whole plan", theme::QUIET);
-        laid.lines.push(head);
+        let head = Line::styled("About the whole plan", theme::QUIET);
+        laid.lines.extend(page.add_margin(vec![head], None));
     }
     for remark in remarks {
-        add_remark(laid, remark, columns, "");
+        add_remark(laid, remark, page, "");
     }
 }
 
@@ -151,7 +152,7 @@ pub(super) fn add_remarks_without_line<'a>(
 pub(super) fn add_remark(
     laid: &mut ScrollContent,
     remark: &LineRemark,
-    columns: usize,
+    page: PageColumns,
     lead: &str,
 ) {
     let at = laid.lines.len();
@@ -159,6 +160,6 @@ pub(super) fn add_remark(
     let [label, text] = remark.spans();
     let origin = Span::styled(remark.origin.as_str(), theme::QUIET);
     let spans = [Span::raw(lead), label, text, origin];
-    let lines = wrap_spans(&spans, columns, lead.len() + 2);
-    laid.lines.extend(add_gutter(lines, false));
+    let lines = wrap_spans(&spans, page.text, lead.len() + 2);
+    laid.lines.extend(page.add_margin(lines, None));
 }

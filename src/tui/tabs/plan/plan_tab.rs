@@ -28,6 +28,8 @@ pub struct PlanTab {
     pub view: PlanViewState,
     /// How far the proof of the current step is.
     pub proof_board: ProofBoard,
+    /// When the plan was last written or changed, as far as it is recorded.
+    pub(super) written_at: Option<UnixMillis>,
 }
 
 impl PlanTab {
@@ -97,14 +99,19 @@ impl ScreenTab for PlanTab {
         }
     }
 
-    fn on_event(&mut self, _at: UnixMillis, event: &Event) {
+    fn on_event(&mut self, at: UnixMillis, event: &Event) {
         self.proof_board.on_event(event);
-        if let Event::PhaseChanged {
-            to: Phase::Execute, ..
-        } = event
-        {
+        match event {
             // From here on the user wants to see what the steps do.
-            self.view.close_comparison();
+            Event::PhaseChanged {
+                to: Phase::Execute, ..
+            } => {
+                self.view.close_comparison();
+            }
+            Event::PlanCommitted { .. }
+            | Event::PlanEdited { .. }
+            | Event::ResponseCommitted { plan: Some(_), .. } => self.written_at = Some(at),
+            _ => {}
         }
     }
 

@@ -24,10 +24,12 @@ const MIN_FOLDED_STEPS: usize = 2;
 pub struct PlanPart {
     /// Its line, from 0, counted over the whole file.
     pub line: usize,
-    kind: PlanPartKind,
+    pub kind: PlanPartKind,
     pub layout: ScrollContent,
     /// Whether a finding or a note is below it.
     pub has_remarks: bool,
+    /// Whether the plan cannot pass the review because of a finding that is below it.
+    pub is_blocked: bool,
 }
 
 /// What a line of the plan belongs to.
@@ -49,12 +51,17 @@ impl PlanPart {
             kind: of,
             layout: ScrollContent::default(),
             has_remarks: false,
+            is_blocked: false,
         }
     }
 
-    /// Returns whether it shows nothing except the margin column.
-    fn is_blank(&self) -> bool {
-        self.layout.lines.iter().all(|line| line.width() <= 1)
+    /// Returns whether it shows nothing.
+    pub fn is_blank(&self) -> bool {
+        let is_blank = |line: &Line<'_>| {
+            let mut texts = line.spans.iter().map(|span| &*span.content);
+            texts.all(|text| text.trim().is_empty())
+        };
+        self.layout.lines.iter().all(is_blank)
     }
 }
 
@@ -107,8 +114,8 @@ pub fn current_step(marks: &[step_marks::PlanStepMark], state: &RunState) -> Opt
 }
 
 /// A step with its continuation lines.
-struct StepBlock {
-    parts: Range<usize>,
+pub struct StepBlock {
+    pub parts: Range<usize>,
     mark: usize,
 }
 
@@ -149,7 +156,8 @@ fn have_remarks(parts: &[PlanPart]) -> bool {
     parts.iter().any(|part| part.has_remarks)
 }
 
-fn step_blocks(parts: &[PlanPart]) -> Vec<StepBlock> {
+/// Returns the steps of a plan.
+pub fn step_blocks(parts: &[PlanPart]) -> Vec<StepBlock> {
     let begins = |part: &PlanPart| part.kind != PlanPartKind::Continuation;
     let mut blocks = Vec::new();
     for (n, part) in parts.iter().enumerate() {

@@ -284,7 +284,7 @@ pub fn step_lines(mark: &PlanStepMark, columns: usize) -> Vec<Line<'static>> {
     let head = step_prefix(mark);
     let indent = text_indent(mark);
     let mut spans = vec![Span::styled(head, tone_style(mark.tone))];
-    spans.extend(style_inline(&mark.text, text_style(mark.tone)));
+    spans.extend(style_inline(&mark.text, theme::PLAIN));
     let mut lines = wrap_prose(&spans, columns, indent);
     let notes: Vec<&[(String, Style)]> = mark.notes.iter().map(Vec::as_slice).collect();
     let runs: Vec<&[(String, Style)]> = mark.proof_runs.chunks(1).collect();
@@ -309,14 +309,5 @@ fn tone_style(tone: StepTone) -> Style {
         StepTone::Done => theme::GOOD,
         StepTone::Unchanged => theme::QUIET,
         StepTone::Problem => theme::BAD,
-    }
-}
-
-fn text_style(tone: StepTone) -> Style {
-    match tone {
-        StepTone::Running => theme::STRONG,
-        StepTone::Pending | StepTone::Done | StepTone::Unchanged | StepTone::Problem => {
-            theme::PLAIN
-        }
     }
 }
