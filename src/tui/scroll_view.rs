@@ -94,7 +94,7 @@ pub enum ScrollTarget {
 
 /// Adds a column on the left that marks the selected lines, which have a ground of their own.
 pub fn add_gutter(lines: Vec<Line<'static>>, is_picked: bool) -> Vec<Line<'static>> {
-    add_bar(lines, is_picked.then_some(theme::KEY), 1)
+    add_bar(lines, is_picked.then_some(theme::ACCENT), 1)
 }
 
 /// Adds columns on the left: with a style, a bar in the first one, and the lines are on a ground of their own.

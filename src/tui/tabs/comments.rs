@@ -459,6 +459,6 @@ impl CommentsPage<'_> {
         let severity = open
             .find(|finding| ScrollTarget::Finding(finding.remark.n) == mark)
             .map(|finding| theme::severity_style(finding.remark.severity));
-        Some(severity.unwrap_or(theme::KEY))
+        Some(severity.unwrap_or(theme::ACCENT))
     }
 }

@@ -209,7 +209,7 @@ fn lay_out_comparison(
     });
     let picked = from.copied().unwrap_or(0)..to.unwrap_or(0);
     let rows = lines.into_iter().enumerate();
-    let bar = |row| Some(theme::KEY).filter(|_| picked.contains(&row));
+    let bar = |row| Some(theme::ACCENT).filter(|_| picked.contains(&row));
     let rows = rows.flat_map(|(row, line)| page.add_margin(vec![line], bar(row)));
     ScrollContent {
         lines: rows.collect(),
@@ -299,7 +299,7 @@ fn lay_out(content: &PlanContent<'_>, room: PlanRoom, open: &str) -> ScrollConte
                 laid.targets.insert(mark, laid.lines.len());
             }
             let row = vec![fold.to_line(open, page.text)];
-            let bar = is_picked.then_some(theme::KEY);
+            let bar = is_picked.then_some(theme::ACCENT);
             laid.lines.extend(page.add_margin(row, bar));
         }
         if n >= below {

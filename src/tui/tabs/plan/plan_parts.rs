@@ -126,7 +126,7 @@ fn add_line(
             }
         }
     }
-    let bar = is_picked.then_some(theme::KEY);
+    let bar = is_picked.then_some(theme::ACCENT);
     layout.lines.extend(page.add_margin(lines, bar));
 }
 

@@ -31,7 +31,7 @@ pub(super) fn discussion_rows(state: &RunState, now: UnixMillis) -> Vec<StatusRo
             (None, true) => {
                 let n = discussion.round().map_or(0, |round| round.n);
                 let most = discussion.order.terms.max_rounds();
-                (format!("◐ round {n} of {most}"), theme::KEY)
+                (format!("◐ round {n} of {most}"), theme::ACCENT)
             }
         };
         let topic = to_one_line(&discussion.order.topic);
