@@ -111,6 +111,8 @@ pub struct CommandRow {
     pub reach: ViewReach,
     pub palette_listing: PaletteListing,
     pub end_offer: Option<EndOffer>,
+    /// Whether it only means something in a window, so that linear mode does not list it.
+    pub is_for_window: bool,
 }
 
 /// Creates a command with keys of its own, which the user can change.
@@ -158,6 +160,7 @@ pub const fn slash_command(
         reach: ViewReach::None,
         palette_listing: PaletteListing::WhenSearched,
         end_offer: None,
+        is_for_window: false,
     }
 }
 
@@ -335,6 +338,12 @@ impl CommandRow {
     /// Lists the command in the palette before anything is typed: a verb that a newcomer looks for there.
     pub const fn listed(mut self) -> Self {
         self.palette_listing = PaletteListing::Always;
+        self
+    }
+
+    /// Leaves the command out of linear mode's help.
+    pub const fn in_window_only(mut self) -> Self {
+        self.is_for_window = true;
         self
     }
 

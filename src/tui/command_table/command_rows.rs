@@ -172,19 +172,19 @@ static NAVIGATION: &[CommandRow] = &in_group(CommandGroup::Navigation, [
     key_command("/find", &[ctrl_key('f')], Anywhere, Build(|_| Ok(ScreenCommand::OpenSearch)),
         "Find text in the open tab, text or diff").titled("Find text…").reaches(ViewReach::Diff).listed(),
     key_command("/up", &[plain_key(KeyCode::PageUp)], Anywhere, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::PageUp))),
-        "Page up").named("page-up").reaches(ViewReach::DiffAndBoard),
+        "Page up").named("page-up").reaches(ViewReach::DiffAndBoard).in_window_only(),
     key_command("/down", &[plain_key(KeyCode::PageDown)], Anywhere, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::PageDown))),
-        "Page down").named("page-down").reaches(ViewReach::DiffAndBoard),
+        "Page down").named("page-down").reaches(ViewReach::DiffAndBoard).in_window_only(),
     key_command("/line-up", &[plain_key(KeyCode::Up), letter_key('k')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::Up))),
-        "Line up (in Plan, Comments and Log: select the one above)").titled("Line up").reaches(ViewReach::DiffAndBoard),
+        "Line up (in Plan, Comments and Log: select the one above)").titled("Line up").reaches(ViewReach::DiffAndBoard).in_window_only(),
     key_command("/line-down", &[plain_key(KeyCode::Down), letter_key('j')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::Down))),
-        "Line down (in Plan, Comments and Log: select the one below)").titled("Line down").reaches(ViewReach::DiffAndBoard),
+        "Line down (in Plan, Comments and Log: select the one below)").titled("Line down").reaches(ViewReach::DiffAndBoard).in_window_only(),
     key_command("/top", &[plain_key(KeyCode::Home)], OutsideComposer, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::Top))),
-        "Go to the first line").reaches(ViewReach::DiffAndBoard),
+        "Go to the first line").reaches(ViewReach::DiffAndBoard).in_window_only(),
     key_command("/end", &[plain_key(KeyCode::End)], OutsideComposer, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::End))),
-        "Go to the last line and follow it").titled("Go to the last line").reaches(ViewReach::DiffAndBoard),
+        "Go to the last line and follow it").titled("Go to the last line").reaches(ViewReach::DiffAndBoard).in_window_only(),
 ]);
 
 #[rustfmt::skip]
@@ -210,25 +210,25 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
     key_command("/thinking", &[letter_key('t')], OutsideComposer, Build(|_| Ok(ScreenCommand::ToggleThinking)),
         "Fold or unfold the agents' thinking").titled("Fold or unfold thinking"),
     key_command("/voices", &[letter_key('|')], OutsideComposer, Call(|screen, _, _| screen.toggle_chat_arrangement()),
-        "Show planner and reviewer side by side (wide window)").titled("Show the agents side by side"),
+        "Show planner and reviewer side by side (wide window)").titled("Show the agents side by side").in_window_only(),
     key_command("/side", &[letter_key('\\')], OutsideComposer, Call(|screen, _, state| screen.toggle_side_pane(state)),
-        "Switch between the sidebar, a second pane and neither (wide window)").titled("Switch sidebar and second pane"),
+        "Switch between the sidebar, a second pane and neither (wide window)").titled("Switch sidebar and second pane").in_window_only(),
     key_command("/other-pane", &[plain_key(KeyCode::F(6))], Anywhere, Build(|_| Ok(ScreenCommand::TogglePaneFocus)),
-        "Switch the keys to the other pane").titled("Go to the other pane").hint(100, "other pane"),
+        "Switch the keys to the other pane").titled("Go to the other pane").hint(100, "other pane").in_window_only(),
     key_command("/theme", &[], Anywhere, Build(parse::parse_theme),
         "List the themes, or use one").titled("Choose a theme…").with_argument(Optional(&["NAME"])).with_values(ArgumentValues::Themes)
-        .listed(),
+        .listed().in_window_only(),
     key_command("/mouse", &[plain_key(KeyCode::F(3))], Anywhere, Call(|screen, _, _| screen.toggle_mouse_capture()),
-        "Give the mouse to the terminal, or take it back").titled("Give the mouse to the terminal"),
+        "Give the mouse to the terminal, or take it back").titled("Give the mouse to the terminal").in_window_only(),
     key_command("/redraw", &[ctrl_key('l')], Anywhere, Call(|_, _, _| vec![Action::Redraw]),
-        "Redraw the screen").reaches(ViewReach::All),
+        "Redraw the screen").reaches(ViewReach::All).in_window_only(),
 ]);
 
 #[rustfmt::skip]
 static COMPOSER: &[CommandRow] = &in_group(CommandGroup::Composer, [
     key_command("/write", &[letter_key('i'), plain_key(KeyCode::Enter)], OutsideComposer,
         Build(|_| Ok(ScreenCommand::FocusComposer)), "Write in the composer")
-        .hint(120, "write").changes_run().also_in_overlay().offered_at_end(4, "New goal"),
+        .hint(120, "write").changes_run().also_in_overlay().offered_at_end(4, "New goal").in_window_only(),
     key_command("/leave", &[plain_key(KeyCode::Esc)], Composer, Call(|screen, _, _| screen.leave_composer()),
         "Leave the composer, so that letters are commands").titled("Leave the composer").hint(130, "back"),
     key_command("/copy", &[ctrl_key('y')], OutsideComposer, Build(|_| Ok(ScreenCommand::Copy)),
@@ -249,7 +249,7 @@ static PROGRAM: &[CommandRow] = &in_group(CommandGroup::Program, [
         "Show these keys").titled("Show all keys and commands").hint(150, "help").reaches(ViewReach::DiffAndBoard)
         .listed(),
     key_command("/palette", &[ctrl_key('p'), letter_key(':')], Anywhere, Build(|_| Ok(ScreenCommand::OpenPalette)),
-        "Find a command by a few letters").titled("Find a command").hint(160, "commands").reaches(ViewReach::DiffAndBoard),
+        "Find a command by a few letters").titled("Find a command").hint(160, "commands").reaches(ViewReach::DiffAndBoard).in_window_only(),
     key_command("/history", &[], Anywhere, Call(|_, _, _| vec![Action::ShowHistory]),
         "List earlier runs, read one, or resume an unfinished one").titled("List earlier runs…").listed(),
     key_command("/export", &[ctrl_key('s')], OutsideComposer, Build(parse::parse_export),

@@ -268,24 +268,6 @@ fn parse_choice(text: &str, sheet: &ChoiceDialog) -> Option<usize> {
     sheet.choices.iter().position(|choice| choice.key == letter)
 }
 
-/// Commands that only mean something in a window.
-const WINDOW_COMMANDS: [&str; 14] = [
-    "/up",
-    "/down",
-    "/line-up",
-    "/line-down",
-    "/top",
-    "/end",
-    "/voices",
-    "/side",
-    "/other-pane",
-    "/theme",
-    "/mouse",
-    "/redraw",
-    "/write",
-    "/palette",
-];
-
 /// Lists the commands by group.
 fn help_lines() -> Vec<String> {
     let mut lines = vec![
@@ -297,7 +279,7 @@ fn help_lines() -> Vec<String> {
         lines.push(format!("{}:", group.label()));
         let rows = all_rows().filter(|row| row.group == group);
         let mut rows: Vec<_> = rows
-            .filter(|row| !WINDOW_COMMANDS.contains(&row.slash.name))
+            .filter(|row| !row.is_for_window)
             .collect();
         rows.dedup_by_key(|row| row.slash);
         lines.extend(
