@@ -29,7 +29,7 @@ pub struct RunListEntry {
     /// The name of its directory.
     pub name: String,
     pub date: String,
-    /// The phase in which it ended.
+    /// How it ended, in words.
     pub ended: String,
     /// The goal's title, or what is wrong with its files.
     pub about: String,
@@ -41,7 +41,9 @@ pub struct RunListEntry {
 /// Whether a run of the history is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunCompletion {
-    /// It is finished, or its files are too damaged to resume.
+    /// It reached its goal.
+    Done,
+    /// It was cancelled, or its files are too damaged to resume.
     Complete,
     /// It was archived before its end and can be resumed.
     Unfinished,

@@ -15,10 +15,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::markdown::style_code;
-use super::read_only::RunListEntry;
+use super::read_only::{RunCompletion, RunListEntry};
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns, wrap_spans};
 use super::theme;
-use crate::domain::phase::Phase;
 
 /// What was found in the repository before there is a run; set with [`on_welcome`](super::Screen::on_welcome).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -391,9 +390,9 @@ fn recent_run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>>
         } else {
             String::new()
         };
-        let style = match run.ended.as_str() {
-            ended if ended == Phase::Done.label() => theme::GOOD,
-            _ => theme::QUIET,
+        let style = match run.completion {
+            RunCompletion::Done => theme::GOOD,
+            RunCompletion::Complete | RunCompletion::Unfinished => theme::QUIET,
         };
         lines.push(Line::from(vec![
             Span::styled(date, theme::QUIET),

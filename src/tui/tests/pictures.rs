@@ -95,7 +95,10 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
         ended: text(ended),
         about: text(about),
         progress: text("3 of 3 steps, 3 commits"),
-        completion: RunCompletion::Complete,
+        completion: match ended {
+            "Done" => RunCompletion::Done,
+            _ => RunCompletion::Complete,
+        },
     };
     let mut screen = Screen::new(settings());
     screen.on_welcome(WelcomeInfo {

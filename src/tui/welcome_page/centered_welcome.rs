@@ -11,8 +11,7 @@ use super::{
     ABOUT_TEXT, GIT_PART, MAX_LISTED_RUNS, ReadyPart, SAFETY_TEXT, WelcomeInfo, WelcomePage,
     first_step_lines, other_ways_line, remedy_lines, sort_by_severity, tip_line, title_line,
 };
-use crate::domain::phase::Phase;
-use crate::tui::read_only::RunListEntry;
+use crate::tui::read_only::{RunCompletion, RunListEntry};
 use crate::tui::text_wrap::{
     join_columns, text_width, to_one_line, truncate_to_columns, wrap_spans,
 };
@@ -247,9 +246,9 @@ fn run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>> {
 }
 
 fn run_line(run: &RunListEntry, columns: usize) -> Line<'static> {
-    let (sign, style): (&str, Style) = match run.ended.as_str() {
-        ended if ended == Phase::Done.label() => ("✓ ", theme::GOOD),
-        _ => ("■ ", theme::QUIET),
+    let (sign, style): (&str, Style) = match run.completion {
+        RunCompletion::Done => ("✓ ", theme::GOOD),
+        RunCompletion::Complete | RunCompletion::Unfinished => ("■ ", theme::QUIET),
     };
     let date = to_one_line(&run.date);
     let room = columns.saturating_sub(text_width(sign) + text_width(&date) + 2);

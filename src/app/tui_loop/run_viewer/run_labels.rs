@@ -1,6 +1,7 @@
 //! Labels for read-only runs, in a list and above their screens.
 
 use crate::app::run_history::RunHistoryEntry;
+use crate::domain::phase::Phase;
 use crate::store::LockHolder;
 use crate::tui::{OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry};
 
@@ -12,10 +13,10 @@ pub fn history_row(run: &RunHistoryEntry) -> RunListEntry {
         ended: run.end_label(),
         about: run.subject().to_owned(),
         progress: run.progress_label().unwrap_or_default(),
-        completion: if run.is_unfinished() {
-            RunCompletion::Unfinished
-        } else {
-            RunCompletion::Complete
+        completion: match &run.summary {
+            Ok(summary) if summary.phase == Phase::Done => RunCompletion::Done,
+            Ok(_) if run.is_unfinished() => RunCompletion::Unfinished,
+            Ok(_) | Err(_) => RunCompletion::Complete,
         },
     }
 }
