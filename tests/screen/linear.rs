@@ -142,8 +142,8 @@ fn a_whole_run_is_played_by_numbers_and_commands() {
     player.wait_for("Why not?");
     player.type_line("not now");
     player.wait_for("The run is done.");
-    player.wait_for("tests passed after every step");
-    player.wait_for("3 of 3 proven");
+    player.wait_for("3 of 3 steps, 3 commits, tests passed after every step");
+    player.wait_for("Proof: 3 of 3 proven");
     player.wait_for("Type a text.");
     assert_eq!(player.end(), Some(0), "{:#?}", player.lines);
     let text = player.lines.join("\n");

@@ -167,7 +167,7 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     // One that the page of the start names is opened by a click, before any list of them was.
     terminal.click_on("2026-01-01");
     terminal.wait_for("read-only, from the history");
-    terminal.wait_for("3 of 3 steps done");
+    terminal.wait_for("3 of 3 steps · ");
     terminal.type_keys(ESC);
     terminal.wait_for("What should we build?");
     terminal.type_keys("/history");
@@ -177,7 +177,7 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     terminal.wait_for("2026-01-02 · damaged · state.json is missing");
     terminal.type_keys("3");
     terminal.wait_for("read-only, from the history");
-    terminal.wait_for("3 of 3 steps done");
+    terminal.wait_for("3 of 3 steps · ");
     terminal.type_keys("x");
     terminal.wait_for("read-only: This run is in the history");
     terminal.type_keys(ESC);
@@ -185,7 +185,7 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let mut terminal = world.open_in(ROOT, &["history", "3"]);
-    terminal.wait_for("3 of 3 steps done");
+    terminal.wait_for("3 of 3 steps · ");
     terminal.type_keys("q");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
