@@ -20,7 +20,7 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
     let before = read(&world, "plan.md");
     // The title, then the line below it.
     terminal.type_keys("2..");
-    terminal.wait_for("▌One word.");
+    terminal.wait_for("▌ One word.");
     terminal.type_keys("+");
     terminal.wait_for("Enter: save line");
     terminal.type_keys(" Or two.\r");
