@@ -62,7 +62,7 @@ fn a_long_file_has_a_reason() {
     }
     none(
         &complaints,
-        "divide a long file by idea, or list it with a reason in tests/it/layers.rs",
+        "divide a long file by idea, or list it with a reason in tests/it/shape.rs",
     );
 }
 
