@@ -106,8 +106,13 @@ impl OpenConversations {
         self.active_turn.as_ref()
     }
 
-    pub(super) fn active_turn_mut(&mut self) -> Option<&mut ActiveTurn> {
-        self.active_turn.as_mut()
+    /// Keeps the result that the agent of the running turn stated; returns `false` if no turn runs.
+    pub(super) fn set_step_result(&mut self, result: StepResult) -> bool {
+        let Some(turn) = &mut self.active_turn else {
+            return false;
+        };
+        turn.step_result = Some(result);
+        true
     }
 
     /// Returns the turn of a role whose agent may still call and change something.

@@ -63,13 +63,15 @@ pub(super) fn state_step_result(
 ) -> Result<ToolReply, EngineError> {
     let given = parse_arguments::<step_result::StepResultToolArguments>(&call.arguments);
     let stated = given.and_then(step_result::StepResultToolArguments::into_domain);
-    let answer = match (stated, engine.conversations.active_turn_mut()) {
-        (Ok(result), Some(turn)) => {
-            turn.step_result = Some(result);
-            ToolAnswer::done("the result is accepted. End your turn now.".to_owned())
+    let answer = match stated {
+        Ok(result) => {
+            if engine.conversations.set_step_result(result) {
+                ToolAnswer::done("the result is accepted. End your turn now.".to_owned())
+            } else {
+                ToolAnswer::failed(NO_TURN)
+            }
         }
-        (Ok(_), None) => ToolAnswer::failed(NO_TURN),
-        (Err(why), _) => ToolAnswer::failed(why),
+        Err(why) => ToolAnswer::failed(why),
     };
     Ok(ToolReply::Now(answer))
 }
