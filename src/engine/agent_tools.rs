@@ -123,6 +123,16 @@ impl AgentTools {
         }
     }
 
+    /// Says which process the CLI of a session is: only that process and its descendants may call tools.
+    pub(super) fn expect_process(&self, session: &SessionId, pid: u32) {
+        self.sockets.expect_process(session, pid);
+    }
+
+    /// Closes the tool socket of a session that gets no further turn.
+    pub(super) fn close_socket(&mut self, session: &SessionId) {
+        self.sockets.close_socket(session);
+    }
+
     /// Handles a request from the tool server of an agent.
     ///
     /// # Errors

@@ -35,7 +35,7 @@ impl Engine {
                 if self.conversations.role(session).is_none() {
                     return Ok(());
                 }
-                self.tools.sockets.expect_process(session, process.pid);
+                self.tools.expect_process(session, process.pid);
                 let Some((order, prompt_sha256, reports)) = self.conversations.take_turn_start()
                 else {
                     return Ok(());

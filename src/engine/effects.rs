@@ -203,7 +203,7 @@ impl Engine {
         }
         if let Some(before) = self.state().session(role).map(|before| before.id.clone()) {
             self.conversations.close(&before);
-            self.tools.sockets.close_socket(&before);
+            self.tools.close_socket(&before);
         }
         Event::SessionMoved {
             role,

@@ -31,7 +31,7 @@ pub(super) struct PendingToolCall {
 /// A run's tool sockets and pending calls.
 #[derive(Default)]
 pub(in crate::engine) struct AgentTools {
-    pub(in crate::engine) sockets: ToolSockets,
+    pub(super) sockets: ToolSockets,
     pub(super) pending_calls: BTreeMap<RequestId, PendingToolCall>,
     /// Questions whose calls were answered with `pending`, and the instants when they expire.
     deferred_questions: BTreeMap<RequestId, Instant>,
