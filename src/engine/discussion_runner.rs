@@ -33,7 +33,7 @@ use crate::domain::turn::Role;
 use crate::engine::TaskCaller;
 use crate::engine::discussion_runner::discussion_file::save_discussion;
 use crate::engine::discussion_runner::discussion_request::discussion_planner;
-use crate::engine::discussion_runner::speeches::record_lost_speech;
+use crate::engine::owner_request::OwnerRequest;
 use crate::engine::run_context::RunContext;
 use crate::engine::subagents::SubagentTasks;
 use crate::engine::subagents::delete_child;
@@ -273,9 +273,8 @@ impl DiscussionRegistry {
                     order,
                 }) => self.start_check(run, id, n, round, asked_by, order)?,
                 Some(DiscussionEffect::Stop(stop)) => {
-                    if !self.stop_speakers(run, subagents, id, stop)? {
-                        return Ok(());
-                    }
+                    self.stop_speakers(run, id, stop);
+                    return Ok(());
                 }
                 Some(DiscussionEffect::Wait { until }) => {
                     self.schedule_wakeup(id, now, until);
@@ -310,15 +309,8 @@ impl DiscussionRegistry {
         }
     }
 
-    /// Stops speakers; returns whether any had already stopped, so that there is more to do now.
-    fn stop_speakers(
-        &mut self,
-        run: &mut RunContext,
-        subagents: &mut SubagentTasks,
-        id: &DiscussionId,
-        stop: StopRequest,
-    ) -> Result<bool, EngineError> {
-        let mut is_more = false;
+    /// Stops speakers; the discussion continues as each one ends.
+    fn stop_speakers(&mut self, run: &mut RunContext, id: &DiscussionId, stop: StopRequest) {
         if stop.check.is_some()
             && let Some(table) = self.running.get(id)
         {
@@ -329,12 +321,12 @@ impl DiscussionRegistry {
                 table.stop_codes.insert(session.clone(), stop.code);
                 table.wake_at = None;
             }
-            if !subagents.stop_child_task(run, &session, "the discussion no longer waits for it") {
-                record_lost_speech(run, id, &session, stop.code)?;
-                is_more = true;
-            }
+            run.request(OwnerRequest::StopSpeech {
+                discussion: id.clone(),
+                session,
+                code: stop.code,
+            });
         }
-        Ok(is_more)
     }
 
     /// Ends a discussion: informs the waiter, and deletes the sessions unless they are kept or can be resumed.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use tokio::sync::mpsc;
 
 use crate::adapter::{AdapterCommand, ApprovalRequest, CallDecision};
-use crate::domain::discussion::DiscussionStopReason;
+use crate::domain::discussion::{DiscussionStopReason, SpeechErrorCode};
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, RequestId, SessionId};
 use crate::domain::question::AgentQuestion;
@@ -72,6 +72,12 @@ pub(super) enum OwnerRequest {
     // To the tasks.
     StartUserTimeout(RequestId),
     StopTasks(Vec<SessionId>),
+    /// Stops the child that speaks in a discussion, which then gets this code for its speech.
+    StopSpeech {
+        discussion: DiscussionId,
+        session: SessionId,
+        code: SpeechErrorCode,
+    },
 
     // To the discussions.
     StopDiscussion(DiscussionId, DiscussionStopReason),

@@ -198,6 +198,18 @@ impl Engine {
             OwnerRequest::StopTasks(sessions) => {
                 self.subagents.stop_unawaited_tasks(run, &sessions);
             }
+            OwnerRequest::StopSpeech {
+                discussion,
+                session,
+                code,
+            } => {
+                let why = "the discussion no longer waits for it";
+                let subagents = &mut self.subagents;
+                if !subagents.stop_child_task(run, &session, why) {
+                    self.discussions
+                        .on_speech_lost(run, subagents, &discussion, &session, code)?;
+                }
+            }
             OwnerRequest::StopDiscussion(id, reason) => {
                 self.discussions
                     .stop(run, &mut self.subagents, &id, reason)?;

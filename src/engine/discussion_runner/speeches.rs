@@ -112,22 +112,24 @@ impl DiscussionRegistry {
         apply_discussion_event(run, id, speech_finished_event(speech))?;
         self.advance(run, subagents, id)
     }
-}
 
-/// Records that no speech will come from a participant whose session has ended.
-pub(super) fn record_lost_speech(
-    run: &mut RunContext,
-    id: &DiscussionId,
-    session: &SessionId,
-    code: SpeechErrorCode,
-) -> Result<(), EngineError> {
-    let Some(speaking) = find_active_speech(run, id, |each| each.session == *session) else {
-        return Ok(());
-    };
-    let (seat, session) = (speaking.slot(), Some(speaking.session));
-    let why = "its session no longer works".to_owned();
-    let speech = DiscussionSpeech::from_failure(seat, session, code, why, 0);
-    apply_discussion_event(run, id, speech_finished_event(speech))
+    /// Records that no speech will come from a participant whose session had ended before it was stopped.
+    pub(in crate::engine) fn on_speech_lost(
+        &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
+        id: &DiscussionId,
+        session: &SessionId,
+        code: SpeechErrorCode,
+    ) -> Result<(), EngineError> {
+        if let Some(speaking) = find_active_speech(run, id, |each| each.session == *session) {
+            let (seat, session) = (speaking.slot(), Some(speaking.session));
+            let why = "its session no longer works".to_owned();
+            let speech = DiscussionSpeech::from_failure(seat, session, code, why, 0);
+            apply_discussion_event(run, id, speech_finished_event(speech))?;
+        }
+        self.advance(run, subagents, id)
+    }
 }
 
 fn find_active_speech(
