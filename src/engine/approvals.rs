@@ -62,6 +62,17 @@ pub enum ApprovalDecisionResult {
     NotStored(String),
 }
 
+/// A request with what is known of it once the rules have decided.
+struct RequestAssessment {
+    asking: ApprovalRequest,
+    address: RequestAddress,
+    circumstances: CallCircumstances,
+    /// What rules, stored approvals and the mode say.
+    decision: Decision,
+    /// The permissions whose tools the agent does not see.
+    hidden_permissions: Vec<String>,
+}
+
 impl ApprovalRequests {
     /// Decides a call and answers it, or leaves it to the user. `turn` is the running turn of the session that makes
     /// it; without one the call is denied.
@@ -108,32 +119,18 @@ impl ApprovalRequests {
         let caller = &turn.caller;
         let context = caller.decision_context(run, &asking.call, &circumstances, stored);
         let decision = decide_call(&asking.call, &context);
-        let policy = run.setup.ask_policy;
-        let automatic = decide_without_user(policy, &decision, circumstances.repetition);
-        if automatic.is_none() && asking.wait == DecisionWait::ImmediateOnly {
-            // The CLI asks again, and that request waits for the user.
-            let command = AdapterCommand::AskUserFirst(address.own_id());
-            run.request(OwnerRequest::SendToSession(address.session, command));
-            return Ok(());
-        }
-        let hidden = caller.hidden_permissions(&context.rules);
-        let approval = build_approval(&asking, caller.turn.clone(), context.profile, &decision);
-        let automatic = automatic.map(|automatic| automatic.with_call_description(&approval));
-        let asked = Event::ApprovalRequested(approval);
-        match &automatic {
-            // The decision is recorded at once and makes both events durable.
-            Some(_) => run.record_unsynced(asked)?,
-            None => run.record(asked)?,
-        }
-        let session = caller.session.clone();
-        record_missing_tool_call(run, session, &asking.call, &decision, &hidden)?;
-        match automatic {
-            Some(automatic) => self.record_decision(run, address, automatic, Vec::new()),
-            None => {
-                self.wait_for_user(run, caller, asking, address, circumstances, decision);
-                Ok(())
-            }
-        }
+        let hidden_permissions = caller.hidden_permissions(&context.rules);
+        self.answer_or_wait(
+            run,
+            caller,
+            RequestAssessment {
+                asking,
+                address,
+                circumstances,
+                decision,
+                hidden_permissions,
+            },
+        )
     }
 
     /// Has the program's own question decided: whether the changes of a task are applied. `decision` is what the rules
@@ -154,39 +151,74 @@ impl ApprovalRequests {
             session: caller.session.clone(),
             channel: AnswerChannel::Patch,
         };
-        let automatic = decide_without_user(run.setup.ask_policy, &decision, LoopStatus::NoLoop);
-        let (turn, profile) = (caller.turn.clone(), caller.profile.clone());
-        let approval = build_approval(&asking, turn, profile, &decision);
-        run.record(Event::ApprovalRequested(approval))?;
-        if let Some(automatic) = automatic {
-            return self.record_decision(run, address, automatic, Vec::new());
-        }
         let circumstances = CallCircumstances {
             lineage: run.setup.permissions.child_lineage(),
             repetition: LoopStatus::NoLoop,
             deleted: Vec::new(),
         };
-        self.wait_for_user(run, caller, asking, address, circumstances, decision);
-        Ok(())
+        self.answer_or_wait(
+            run,
+            caller,
+            RequestAssessment {
+                asking,
+                address,
+                circumstances,
+                decision,
+                hidden_permissions: Vec::new(),
+            },
+        )
     }
 
-    fn wait_for_user(
+    /// Records a request, and answers it at once or lets it wait for the user.
+    fn answer_or_wait(
         &mut self,
         run: &mut RunContext,
         caller: &CallerContext,
-        asking: ApprovalRequest,
-        address: RequestAddress,
-        circumstances: CallCircumstances,
-        decision: Decision,
-    ) {
-        let ApprovalRequest { call, changes, .. } = asking;
+        assessment: RequestAssessment,
+    ) -> Result<(), EngineError> {
+        let RequestAssessment {
+            asking,
+            address,
+            circumstances,
+            decision,
+            hidden_permissions,
+        } = assessment;
+        let policy = run.setup.ask_policy;
+        let automatic = decide_without_user(policy, &decision, circumstances.repetition);
+        if automatic.is_none() && asking.wait == DecisionWait::ImmediateOnly {
+            // The CLI asks again, and that request waits for the user.
+            let command = AdapterCommand::AskUserFirst(address.own_id());
+            run.request(OwnerRequest::SendToSession(address.session, command));
+            return Ok(());
+        }
+        let (turn, profile) = (caller.turn.clone(), caller.profile.clone());
+        let approval = build_approval(&asking, turn, profile, &decision);
+        let automatic = match address.channel {
+            AnswerChannel::Cli | AnswerChannel::ToolSocket => {
+                automatic.map(|automatic| automatic.with_call_description(&approval))
+            }
+            // The answer becomes part of the task's result, which names the changes itself.
+            AnswerChannel::Patch => automatic,
+        };
+        let asked = Event::ApprovalRequested(approval);
+        match &automatic {
+            // The decision is recorded at once and makes both events durable.
+            Some(_) => run.record_unsynced(asked)?,
+            None => run.record(asked)?,
+        }
+        let session = caller.session.clone();
+        record_missing_tool_call(run, session, &asking.call, &decision, &hidden_permissions)?;
+        if let Some(automatic) = automatic {
+            return self.record_decision(run, address, automatic, Vec::new());
+        }
         if caller.role.is_none() && address.channel == AnswerChannel::Cli {
             run.request(OwnerRequest::StartUserTimeout(address.request.clone()));
         }
-        let caller = caller.clone();
-        let phase = run.state().phase;
+        let ApprovalRequest { call, changes, .. } = asking;
+        let (caller, phase) = (caller.clone(), run.state().phase);
         let pending = PendingApproval::new(caller, phase, call, circumstances, &changes, decision);
         self.pending.add_approval(address, pending);
+        Ok(())
     }
 
     /// Records a decision and sends it back to where the request was made.
