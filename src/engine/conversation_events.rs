@@ -119,25 +119,8 @@ impl Engine {
             (AdapterEvent::ToolBlocked { tool, reason }, _) => {
                 run.record(blocked_call_event(session.clone(), &tool, &reason))
             }
-            (AdapterEvent::TextDelta { text, .. }, None) => {
-                let session = session.clone();
-                run.show_delta(TextDelta::Child { session, text });
-                Ok(())
-            }
-            (AdapterEvent::SessionOpened { external_id, .. }, None) => {
-                let external_id = agent_activity::clean_line(&external_id);
-                let known = run.child_session(session);
-                if known.and_then(|child| child.external_id.as_ref()) != Some(&external_id) {
-                    let session = session.clone();
-                    run.record(Event::TaskOpened {
-                        session,
-                        external_id,
-                    })?;
-                }
-                save_child(run, session, None)
-            }
             (event, Some(role)) => self.on_role_event(role, event),
-            (_of_no_use_for_a_child, None) => Ok(()),
+            (event, None) => on_child_event(run, session, event),
         }
     }
 
@@ -361,6 +344,61 @@ impl Engine {
             self.documents.drop_pending();
         }
         Ok(())
+    }
+}
+
+/// Handles what only the conversations of children tell.
+fn on_child_event(
+    run: &mut RunContext,
+    session: &SessionId,
+    event: AdapterEvent,
+) -> Result<(), EngineError> {
+    match event {
+        AdapterEvent::TextDelta { text, .. } => {
+            let session = session.clone();
+            run.show_delta(TextDelta::Child { session, text });
+            Ok(())
+        }
+        AdapterEvent::SessionOpened { external_id, .. } => {
+            let external_id = agent_activity::clean_line(&external_id);
+            let known = run.child_session(session);
+            if known.and_then(|child| child.external_id.as_ref()) != Some(&external_id) {
+                let session = session.clone();
+                run.record(Event::TaskOpened {
+                    session,
+                    external_id,
+                })?;
+            }
+            save_child(run, session, None)
+        }
+        // The task counts its own turns and retries, and reports its end.
+        AdapterEvent::TurnStarted
+        | AdapterEvent::TurnEnded(_)
+        | AdapterEvent::SessionLost { .. } => Ok(()),
+        // Views keep one text of a child, not one a block, so they cannot tell which part of it to discard.
+        AdapterEvent::BlockWithdrawn { .. } => Ok(()),
+        // Versions and usage are kept for roles only; nobody sends text into the turn of a child.
+        AdapterEvent::Ready { .. }
+        | AdapterEvent::Usage(_)
+        | AdapterEvent::PlanUse { .. }
+        | AdapterEvent::InputUndelivered { .. } => Ok(()),
+        // The rest is agent activity, recorded above, or handled for every session.
+        AdapterEvent::ThinkingDelta { .. }
+        | AdapterEvent::ToolOutput { .. }
+        | AdapterEvent::Text { .. }
+        | AdapterEvent::Thinking { .. }
+        | AdapterEvent::ToolStarted { .. }
+        | AdapterEvent::ToolEnded { .. }
+        | AdapterEvent::FilesChanged { .. }
+        | AdapterEvent::CallDenied { .. }
+        | AdapterEvent::Retrying { .. }
+        | AdapterEvent::Notice { .. }
+        | AdapterEvent::Unknown { .. }
+        | AdapterEvent::Malformed { .. }
+        | AdapterEvent::ApprovalRequested(_)
+        | AdapterEvent::QuestionAsked { .. }
+        | AdapterEvent::RequestWithdrawn { .. }
+        | AdapterEvent::ToolBlocked { .. } => Ok(()),
     }
 }
 
