@@ -123,12 +123,13 @@ pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
 pub use engine_error::{EngineError, EngineOutcome};
 pub use engine_input::EngineInput;
 pub use prompt_builder::RunPromptReader;
+pub use public_api::LeftoverKind;
 pub use run_context::ViewUpdate;
 use subagents::SubagentTasks;
 use subagents::child_event::ChildEvent;
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
-pub use warnings::error_with_hint;
 use warnings::failure_event;
+pub use warnings::{error_with_hint, warning_event};
 
 /// Owns a run: its journal, conversations, child sessions, discussions and tools.
 pub struct Engine {
@@ -145,10 +146,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Creates the owner of a run that a journal has loaded.
+    /// Creates the owner of a run that a journal has loaded. `created` is the first record of a run that the journal has
+    /// just created: front ends see it before all others.
     pub fn new(
         setup: RunSetup,
         journal: RunJournal,
+        created: Option<EventLogRecord<Event>>,
         repository: Option<GitRepository>,
         cancel: CancellationToken,
     ) -> Self {
@@ -162,7 +165,10 @@ impl Engine {
             documents: RunDocuments::default(),
             execution_checks: ExecutionChecks::default(),
             inputs,
-            run: RunContext::new(setup, journal, repository, done, cancel),
+            run: RunContext {
+                view_updates: created.map(ViewUpdate::from).into_iter().collect(),
+                ..RunContext::new(setup, journal, repository, done, cancel)
+            },
         }
     }
 
@@ -217,11 +223,8 @@ impl Engine {
             && sandbox::has_uncontained_role(&setup.sandbox_support, &setup.config)
     }
 
-    /// Records the agents that the user's configuration adds or changes, if there are any.
-    ///
-    /// # Errors
-    /// Writing the record of the run failed.
-    pub fn record_configured_agents(&mut self) -> Result<(), EngineError> {
+    /// Returns the event with the agents that the user's configuration adds or changes; `None` if there are none.
+    pub fn configured_agents_event(&self) -> Option<Event> {
         let profiles = &self.run.setup.permissions.profiles;
         let mode = |name: &String| {
             let mode = profiles.find_by_name(name).ok()?.mode;
@@ -235,17 +238,7 @@ impl Engine {
             .keys()
             .filter_map(mode)
             .collect();
-        if agents.is_empty() {
-            Ok(())
-        } else {
-            self.apply_event(Event::AgentsRegistered { agents })
-        }
-    }
-
-    /// Puts the first event of the record in front, so that front ends see it too.
-    pub fn prepend_recorded(&mut self, record: EventLogRecord<Event>) {
-        let update = ViewUpdate::EventRecord(Box::new(record));
-        self.run.view_updates.insert(0, update);
+        (!agents.is_empty()).then_some(Event::AgentsRegistered { agents })
     }
 
     /// Returns what happened since the last call, in order.
@@ -253,14 +246,10 @@ impl Engine {
         std::mem::take(&mut self.run.view_updates)
     }
 
-    /// Returns what was recorded since the last call, in order, and drops the other updates.
-    pub fn take_recorded(&mut self) -> Vec<EventLogRecord<Event>> {
+    #[cfg(test)]
+    fn take_recorded(&mut self) -> Vec<EventLogRecord<Event>> {
         let updates = self.take_view_updates().into_iter();
-        let records = updates.filter_map(|update| match update {
-            ViewUpdate::EventRecord(record) => Some(*record),
-            ViewUpdate::TextDelta(_) | ViewUpdate::ProofProgress(..) => None,
-        });
-        records.collect()
+        updates.filter_map(ViewUpdate::into_record).collect()
     }
 
     /// Waits for the next input. Cancel safe.
@@ -360,11 +349,6 @@ impl Engine {
         }
     }
 
-    /// Sets the one-shot mode: the engine only does what a command line asked for and continues no run.
-    pub fn set_one_shot(&mut self) {
-        self.subagents.set_one_shot();
-    }
-
     /// Replaces the project's instructions from now on, each with its path.
     pub fn set_instructions(&mut self, instructions: Vec<(String, String)>) {
         Arc::make_mut(&mut self.run.setup).instructions = instructions;
@@ -380,7 +364,7 @@ impl Engine {
         if let Some(told) = self.run.find_unrecorded_phase_change()? {
             self.apply_event(told)?;
         }
-        self.cancel_orphaned_tasks()?;
+        self.recover_leftovers(LeftoverKind::Tasks)?;
         self.apply_events(documents::detect_user_edits(&self.run))?;
         if let Some(found) = documents::find_recovered_draft(&self.run)? {
             self.apply_event(found)?;

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::event::Event;
 use crate::domain::findings::DisputeSide;
 use crate::domain::phase::Gate;
 use crate::domain::plan_execution::DirtyPolicy;
 use crate::domain::question::{ANSWER_CHOICES, ArbitrationReason, QuestionAnswer, QuestionKind};
 use crate::domain::step_scope::ScopeChange;
+use crate::engine::{Engine, EngineError};
 use crate::permission::ScopePolicy;
 
 /// Limit for flag answers that start a turn again, per kind of question.
@@ -80,6 +82,18 @@ impl std::str::FromStr for CapPolicy {
             }
         }
     }
+}
+
+/// Lets agents decide their questions themselves when no user is present; does nothing if there are no questions.
+///
+/// # Errors
+/// The record of the run cannot be written.
+pub fn dismiss_questions(engine: &mut Engine) -> Result<(), EngineError> {
+    while let Some(id) = engine.state().asked.first().map(|question| question.id) {
+        let answer = QuestionAnswer::Dismiss;
+        engine.apply_event(Event::QuestionAnswered { id, answer })?;
+    }
+    Ok(())
 }
 
 impl AutoAnswers {

@@ -19,7 +19,7 @@ use crate::domain::user_plan::UserPlan;
 use crate::engine::{Engine, EngineError, EngineOutcome};
 use crate::text::{clean_text, truncate};
 
-use super::auto_answers::{AutoAnswers, DisputePolicy, flag_for};
+use super::auto_answers::{AutoAnswers, DisputePolicy, dismiss_questions, flag_for};
 use super::oneshot_engine::{
     SHUTDOWN_TIMEOUT, adopt_orphaned_children, open_unless_signalled, terminate_remaining_processes,
 };
@@ -390,7 +390,7 @@ async fn drain_tasks(
             inward = engine.next_input() => engine.handle_input(inward)?,
             () = sleep_until(deadline) => break,
         }
-        engine.dismiss_questions()?;
+        dismiss_questions(engine)?;
         if teller.print_updates(&engine.take_view_updates()).is_err() {
             break;
         }

@@ -11,7 +11,7 @@ use crate::domain::run::RunState;
 use crate::domain::task::{ChildSessionStatus, TaskStatus};
 use crate::domain::turn::Role;
 use crate::engine::stored_run::load_partial_run;
-use crate::engine::{ChildDeletionError, Engine, error_with_hint};
+use crate::engine::{ChildDeletionError, Engine, LeftoverKind, error_with_hint, warning_event};
 use crate::store::session_files::{PruneReport, StoredSession};
 use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files, utc_time};
 
@@ -153,7 +153,7 @@ fn pruned_count(pruned: PruneReport) -> Result<usize, StartError> {
 /// Opens the run without continuing it, and ends the children of dead programs in it.
 async fn open_settled_run(wishes: &StartOptions) -> Result<startup::RunInstance, StartError> {
     let mut open = startup::open_run_as_is(wishes).await?;
-    let settled = open.engine.cancel_orphaned_tasks();
+    let settled = open.engine.recover_leftovers(LeftoverKind::Tasks);
     settled.map_err(|error| StartError::new(&error, "nothing was deleted"))?;
     Ok(open)
 }
@@ -181,7 +181,8 @@ pub fn prune_expired_sessions(
     let archived = session_files::prune_archived_sessions(layout, lock, before)?;
     // A session that stays does not affect any run.
     for error in &archived.failures {
-        let told = engine.warn_once("delete an old session", error_with_hint(error));
+        let event = warning_event("delete an old session", error_with_hint(error));
+        let told = engine.apply_event(event);
         told.map_err(|error| StartError::new(&error, "nothing was started"))?;
     }
     let n = pruned.len() + archived.n_deleted;

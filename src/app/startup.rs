@@ -26,7 +26,6 @@ use crate::config::{ConfigFlags, LoadedConfig, UserDirs};
 use crate::domain::ids::RunId;
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::turn::Role;
-use crate::engine::Engine;
 use crate::engine::git::{GitRepository, GitSettings, RepositoryDiscovery};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::run_journal::RunJournal;
@@ -35,6 +34,7 @@ use crate::engine::run_setup::{
 };
 use crate::engine::runtime_dir;
 use crate::engine::sandbox;
+use crate::engine::{Engine, LeftoverKind};
 use crate::permission::{ScopePolicy, UncontainedCommandPolicy};
 use crate::process::{
     ChildSpawner, SandboxSupport, describe_foreign_owner, terminate_leftovers_by_prefix,
@@ -180,6 +180,8 @@ pub struct RunRequirements {
     cli_versions: BTreeMap<String, String>,
     kernel: SandboxSupport,
     commits: RunCommitMode,
+    /// Whether the run is opened only for what a command line asks for.
+    is_one_shot: bool,
 }
 
 /// Whether the run makes commits, which needs a name and an email for git.
@@ -335,6 +337,7 @@ pub async fn check_requirements(found: &ProjectContext) -> Result<RunRequirement
         cli_versions,
         kernel,
         commits: RunCommitMode::Enabled,
+        is_one_shot: false,
     })
 }
 
@@ -392,9 +395,8 @@ pub async fn create_run(
         &checked.adapters,
     );
     let (journal, first) = RunJournal::create(open_guard(occupied)?, created)?;
-    let mut started = build_ready_run(occupied, checked, git, wishes, journal);
+    let mut started = build_ready_run(occupied, checked, git, wishes, journal, Some(first));
     prune_expired_sessions(occupied, &mut started)?;
-    started.engine.prepend_recorded(first);
     register_agents_of(&mut started)?;
     clean_worktrees(&mut started)?;
     Ok(started)
@@ -421,7 +423,7 @@ pub async fn reopen_unfinished_run(
     clear_leftovers(&state.run).await;
     // Child processes and worktrees keep the run's own name, as before the program ended.
     let git = prepare_git(occupied, &journal.state().run, checked.commits).await?;
-    let mut started = build_ready_run(occupied, checked, git, wishes, journal);
+    let mut started = build_ready_run(occupied, checked, git, wishes, journal, None);
     started.notices.extend(mended);
     prune_expired_sessions(occupied, &mut started)?;
     register_agents_of(&mut started)?;
@@ -441,12 +443,16 @@ pub(super) async fn clear_leftovers(run: &RunId) {
 
 /// Saves the changes of children of a dead program, and removes their worktrees.
 fn clean_worktrees(started: &mut ReadyRun) -> Result<(), StartError> {
-    let swept = started.engine.collect_leftover_worktrees();
+    let engine = &mut started.engine;
+    let swept = engine.recover_leftovers(LeftoverKind::Worktrees);
     swept.map_err(|error| StartError::new(&error, "nothing was started"))
 }
 
 fn register_agents_of(started: &mut ReadyRun) -> Result<(), StartError> {
-    let registered = started.engine.record_configured_agents();
+    let Some(event) = started.engine.configured_agents_event() else {
+        return Ok(());
+    };
+    let registered = started.engine.apply_event(event);
     registered.map_err(|error| StartError::new(&error, "nothing was started"))
 }
 
@@ -479,7 +485,9 @@ pub async fn reopen_run(
     let journal = RunJournal::reopen(open_guard(occupied)?)?.ok_or_else(no_run_error)?;
     let git = prepare_git(occupied, &journal.state().run, commits).await?;
     let checked = unprobed_requirements(&occupied.project, commits)?;
-    Ok(build_ready_run(occupied, checked, git, wishes, journal))
+    Ok(build_ready_run(
+        occupied, checked, git, wishes, journal, None,
+    ))
 }
 
 /// Returns the requirements of a run whose agents get no requests, so that they need not be installed.
@@ -494,6 +502,7 @@ fn unprobed_requirements(
         cli_versions: BTreeMap::new(),
         kernel: SandboxSupport::Unavailable("nothing will be started".to_owned()),
         commits,
+        is_one_shot: false,
     })
 }
 

@@ -11,9 +11,10 @@ use crate::domain::event::{AgentActivity, Event};
 use crate::domain::event_wording::{CallDescriptions, EventTone, word_activity};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, TaskWaitMode};
-use crate::engine::{Engine, EngineError, TaskCaller, TaskRequest};
+use crate::engine::{Engine, EngineError, TaskCaller, TaskRequest, ViewUpdate};
 use crate::store::{WorkdirLayout, session_files};
 
+use super::auto_answers::dismiss_questions;
 use super::headless::HeadlessSignals;
 use super::ipc_client::{
     self, IpcTarget, IpcVocabulary, not_started_error, parse_command, reply_with_id,
@@ -132,12 +133,13 @@ async fn drive_task(
 ) -> Result<TaskResult, EngineError> {
     let mut calls = CallDescriptions::default();
     loop {
-        for record in engine.take_recorded() {
+        let updates = engine.take_view_updates().into_iter();
+        for record in updates.filter_map(ViewUpdate::into_record) {
             if let Some(line) = progress_line(&record.event, &mut calls) {
                 tell(&line);
             }
         }
-        engine.dismiss_questions()?;
+        dismiss_questions(engine)?;
         if let Ok(result) = result.try_recv() {
             return Ok(result);
         }

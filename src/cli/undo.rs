@@ -12,7 +12,7 @@ use crate::domain::reversal_plan::{
     FileReversalKind, ReversalPreview, UndoRequest, replaced_files_hint, steps_label,
 };
 use crate::engine::tree_reversal::preview_reversals;
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, ViewUpdate};
 
 use super::ConfigFlagArguments;
 
@@ -144,7 +144,8 @@ async fn apply_reversal(engine: &mut Engine, offer: &ReversalPreview) -> Result<
         let inward = engine.next_input().await;
         engine.handle_input(inward).map_err(failed)?;
     }
-    let records = engine.take_recorded();
+    let updates = engine.take_view_updates().into_iter();
+    let records: Vec<_> = updates.filter_map(ViewUpdate::into_record).collect();
     engine.shut_down().await;
     for record in &records {
         if let Event::WarningRaised { what, message } = &record.event {

@@ -333,7 +333,11 @@ impl Engine {
         // A file that cannot be read now is read again by whoever writes it.
         match documents::try_detect_user_edits(&self.run) {
             Ok(edits) => self.apply_events(edits)?,
-            Err(error) => self.warn_once("read the workflow files", error_with_hint(&error))?,
+            Err(error) => {
+                let run = &mut self.run;
+                run.warn_once("read the workflow files", error_with_hint(&error))?;
+                self.settle()?;
+            }
         }
         self.apply_event(Event::TurnEnded {
             turn: turn.clone(),

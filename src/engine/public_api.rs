@@ -1,6 +1,5 @@
 //! What front ends ask of the engine besides events: decisions, documents, tasks and discussions.
 
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,9 +7,8 @@ use tokio::sync::oneshot;
 
 use super::engine_error::EngineError;
 use crate::domain::discussion::{DiscussionStopReason, GroupDiscussion};
-use crate::domain::event::{ApprovalDecision, Event};
+use crate::domain::event::ApprovalDecision;
 use crate::domain::ids::{DiscussionId, RequestId, SessionId, UnixMillis};
-use crate::domain::question::QuestionAnswer;
 use crate::domain::task::{TaskResult, TaskWaitMode};
 use crate::domain::user_plan::UserPlan;
 use crate::store::StoreError;
@@ -23,16 +21,17 @@ use super::documents;
 use super::subagents::{self, ChildDeletionError, TaskRequest, TaskStartError};
 use super::{ApprovalDecisionResult, ApprovalDetail, Engine};
 
-impl Engine {
-    /// Reports a failure that nothing waits for, once per process.
-    ///
-    /// # Errors
-    /// Writing the record of the run failed.
-    pub fn warn_once(&mut self, what: &str, error: impl Display) -> Result<(), EngineError> {
-        self.run.warn_once(what, error)?;
-        self.settle()
-    }
+/// What an earlier process of a run leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftoverKind {
+    /// Tasks and discussions that were active: they are marked as ended.
+    Tasks,
+    /// Work trees of children: their changes are saved, and the trees are removed. A patch that was being written to the
+    /// user's tree is written completely.
+    Worktrees,
+}
 
+impl Engine {
     /// Returns a pending call as it was made, an edit with its diff; `None` if it is no longer pending.
     pub fn pending_approval_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
         self.approvals.pending_detail(request)
@@ -50,19 +49,6 @@ impl Engine {
         let decided = self.approvals.decide(&mut self.run, request, decision)?;
         self.settle()?;
         Ok(decided)
-    }
-
-    /// Lets agents decide their questions themselves when no user is present; does nothing if there are no
-    /// questions.
-    ///
-    /// # Errors
-    /// The record of the run cannot be written.
-    pub fn dismiss_questions(&mut self) -> Result<(), EngineError> {
-        while let Some(id) = self.state().asked.first().map(|question| question.id) {
-            let answer = QuestionAnswer::Dismiss;
-            self.apply_event(Event::QuestionAnswered { id, answer })?;
-        }
-        Ok(())
     }
 
     /// Records the user's changes to the workflow files since the run last read them.
@@ -154,23 +140,20 @@ impl Engine {
         Ok(deleted)
     }
 
-    /// Saves the changes of children whose program ended, and removes their trees. A patch that was being written to
-    /// the user's tree is written completely.
-    ///
-    /// # Errors
-    /// The record of the run cannot be written.
-    pub fn collect_leftover_worktrees(&mut self) -> Result<(), EngineError> {
-        self.subagents.collect_leftover_worktrees(&mut self.run)?;
-        self.settle()
-    }
-
-    /// Marks tasks and discussions as ended that were active when an earlier process ended.
+    /// Settles what an earlier process left when it ended.
     ///
     /// # Errors
     /// Writing the record of the run failed.
-    pub fn cancel_orphaned_tasks(&mut self) -> Result<(), EngineError> {
-        self.subagents.cancel_orphaned_tasks(&mut self.run)?;
-        self.discussions.mark_interrupted(&mut self.run)?;
+    pub fn recover_leftovers(&mut self, kind: LeftoverKind) -> Result<(), EngineError> {
+        match kind {
+            LeftoverKind::Tasks => {
+                self.subagents.cancel_orphaned_tasks(&mut self.run)?;
+                self.discussions.mark_interrupted(&mut self.run)?;
+            }
+            LeftoverKind::Worktrees => {
+                self.subagents.collect_leftover_worktrees(&mut self.run)?;
+            }
+        }
         self.settle()
     }
 

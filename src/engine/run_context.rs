@@ -74,6 +74,22 @@ pub enum ViewUpdate {
     ProofProgress(UnixMillis, ProofProgress),
 }
 
+impl ViewUpdate {
+    /// Returns the event that was recorded; `None` if the update is for views only.
+    pub fn into_record(self) -> Option<EventLogRecord<Event>> {
+        match self {
+            Self::EventRecord(record) => Some(*record),
+            Self::TextDelta(_) | Self::ProofProgress(..) => None,
+        }
+    }
+}
+
+impl From<EventLogRecord<Event>> for ViewUpdate {
+    fn from(record: EventLogRecord<Event>) -> Self {
+        Self::EventRecord(Box::new(record))
+    }
+}
+
 /// What the engine does after an owner has returned.
 pub(super) enum FollowUp {
     Step(RecordedStep),
@@ -403,8 +419,7 @@ impl RunContext {
     }
 
     fn show_record(&mut self, record: EventLogRecord<Event>) {
-        self.view_updates
-            .push(ViewUpdate::EventRecord(Box::new(record)));
+        self.view_updates.push(ViewUpdate::from(record));
     }
 
     /// Shows front ends a piece of an agent's text.

@@ -64,6 +64,8 @@ pub struct RunSetup {
     pub sandbox_support: SandboxSupport,
     /// What happens to commands that are not sandboxed.
     pub uncontained_policy: UncontainedCommandPolicy,
+    /// Whether the engine only does what a command line asked for and continues no run.
+    pub is_one_shot: bool,
 }
 
 impl RunSetup {
@@ -336,6 +338,7 @@ impl RunSetup {
             spawner: ChildSpawner::default(),
             sandbox_support: SandboxSupport::Unavailable("not checked".to_owned()),
             uncontained_policy: UncontainedCommandPolicy::FollowRules,
+            is_one_shot: false,
         }
     }
 }

@@ -94,7 +94,7 @@ impl SubagentTasks {
                 limits.per_adapter,
                 setup.config.adapters.keys(),
             ),
-            is_one_shot: false,
+            is_one_shot: setup.is_one_shot,
             active_tasks: BTreeMap::new(),
             user_timeouts: user_timeouts::UserTimeouts::default(),
             events: mpsc::channel(INPUT_CHANNEL_CAPACITY),
@@ -121,10 +121,6 @@ impl SubagentTasks {
 
     fn event_sender(&self) -> ChildEventSender {
         ChildEventSender(self.events.0.clone())
-    }
-
-    pub(super) fn set_one_shot(&mut self) {
-        self.is_one_shot = true;
     }
 
     /// Returns the semaphore that gives tasks their slots.

@@ -29,7 +29,7 @@ pub(super) fn failure_event(what: &str, error: impl Display) -> Event {
 }
 
 /// Returns an event for a failed operation that nothing waits for; the run continues.
-pub(super) fn warning_event(what: &str, error: impl Display) -> Event {
+pub fn warning_event(what: &str, error: impl Display) -> Event {
     Event::WarningRaised {
         what: what.to_owned(),
         message: agent_activity::clean_block(&error.to_string()),

@@ -21,7 +21,7 @@ use agent_collab::domain::question::{Question, QuestionAnswer, QuestionKind};
 use agent_collab::domain::turn::TurnPurpose;
 use agent_collab::engine::log_sinks::FrontEnd;
 use agent_collab::engine::run_setup::{BranchPolicy, TestCommandPreference};
-use agent_collab::engine::{Engine, EngineError, EngineOutcome};
+use agent_collab::engine::{Engine, EngineError, EngineOutcome, ViewUpdate};
 use agent_collab::permission::{ScopePolicy, UncontainedCommandPolicy};
 use agent_collab::process::ChildSpawner;
 use agent_collab::store::event_log::EventLogReader;
@@ -207,7 +207,8 @@ impl User {
 
     /// Reads what was recorded since.
     fn look(&mut self, engine: &mut Engine) {
-        for record in engine.take_recorded() {
+        let updates = engine.take_view_updates().into_iter();
+        for record in updates.filter_map(ViewUpdate::into_record) {
             let value = serde_json::to_value(&record.event).expect("an event");
             let kind = value["kind"].as_str().unwrap_or_default().to_owned();
             tell("event", &format!("{}|{kind}", record.seq));

@@ -17,7 +17,7 @@ use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions}
 use crate::domain::event::Event;
 use crate::engine::run_journal::RunJournal;
 use crate::engine::run_setup::NamedAdapter;
-use crate::engine::{find_subagent, sandbox};
+use crate::engine::{LeftoverKind, find_subagent, sandbox};
 use crate::store::clean_up_workdir;
 
 /// Opens the existing run, or an empty one, for what these adapters do; other CLIs need not be installed.
@@ -30,6 +30,10 @@ pub async fn open_ad_hoc_run(
     wishes: &StartOptions,
 ) -> Result<RunInstance, StartError> {
     let checked = check_requirements_for(&found, players, RunCommitMode::Disabled).await?;
+    let checked = RunRequirements {
+        is_one_shot: true,
+        ..checked
+    };
     open_or_create_run(found, checked, wishes).await
 }
 
@@ -40,11 +44,10 @@ async fn open_or_create_run(
 ) -> Result<RunInstance, StartError> {
     let mut occupied = lock_project(found)?;
     clean_up_workdir(&occupied.layout, &occupied.lock)?;
-    let mut started = match RunJournal::reopen(open_guard(&occupied)?)? {
+    let started = match RunJournal::reopen(open_guard(&occupied)?)? {
         Some(journal) => settle_run(&mut occupied, checked, wishes, journal).await?,
         None => create_run(&mut occupied, checked, wishes).await?,
     };
-    started.engine.set_one_shot();
     Ok(into_run_instance(occupied, started))
 }
 
@@ -100,13 +103,16 @@ async fn settle_run(
     let (run, mode) = (journal.state().run.clone(), journal.state().mode);
     clear_leftovers(&run).await;
     let git = prepare_git(occupied, &run, checked.commits).await?;
-    let mut started = build_ready_run(occupied, checked, git, wishes, journal);
-    let settled = started.engine.cancel_orphaned_tasks();
+    let mut started = build_ready_run(occupied, checked, git, wishes, journal, None);
+    let settled = started.engine.recover_leftovers(LeftoverKind::Tasks);
     let settled = settled.and_then(|()| match mode.after_restart() {
         after if after == mode => Ok(()),
         mode => started.engine.apply_event(Event::ModeChanged { mode }),
     });
-    let settled = settled.and_then(|()| started.engine.collect_leftover_worktrees());
+    let settled = settled.and_then(|()| {
+        let engine = &mut started.engine;
+        engine.recover_leftovers(LeftoverKind::Worktrees)
+    });
     settled.map_err(|error| StartError::new(&error, "nothing was started"))?;
     Ok(started)
 }
@@ -154,6 +160,7 @@ pub async fn check_requirements_for(
         cli_versions,
         kernel: sandbox::find_sandbox_support(&found.children, config, &found.root).await,
         commits,
+        is_one_shot: false,
     })
 }
 

@@ -14,7 +14,7 @@ use crate::config::config_display;
 use crate::config::config_model::{AppConfig, ConfiguredProof};
 use crate::config::effective_permissions::EffectivePermissions;
 use crate::config::{InstructionsReach, LoadedConfig};
-use crate::domain::event::{RunParameters, WorkflowSettings};
+use crate::domain::event::{Event, RunParameters, WorkflowSettings};
 use crate::domain::ids::{RunId, SessionId};
 use crate::domain::instructions_choice::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
@@ -28,9 +28,9 @@ use crate::engine::sandbox;
 use crate::engine::sandbox_escapes;
 use crate::permission::UncontainedCommandPolicy;
 use crate::process::SandboxSupport;
-use crate::store::WorkdirLayout;
 use crate::store::approval_store::ApprovalStore;
 use crate::store::worktree_records::WorktreeRegistry;
+use crate::store::{EventLogRecord, WorkdirLayout};
 
 /// Maximum size of all instructions from subfolders that are sent, in bytes.
 const MAX_NESTED_BYTES: usize = 64 << 10;
@@ -41,6 +41,7 @@ pub(super) fn build_ready_run(
     git: RunGitSetup,
     wishes: &StartOptions,
     journal: RunJournal,
+    created: Option<EventLogRecord<Event>>,
 ) -> ReadyRun {
     let (commits_off, signing) = (git.commits_off, git.signing);
     let mut notices: Vec<String> = commits_off
@@ -82,7 +83,7 @@ pub(super) fn build_ready_run(
         }
     });
     ReadyRun {
-        engine: Engine::new(setup, journal, repository, git.cancel),
+        engine: Engine::new(setup, journal, created, repository, git.cancel),
         notices,
     }
 }
@@ -130,6 +131,7 @@ pub(super) fn run_setup(
         } else {
             wishes.uncontained
         },
+        is_one_shot: checked.is_one_shot,
     }
 }
 

@@ -75,7 +75,7 @@ impl ApprovalTestRun {
         let guard = TamperGuard::open(&layout, &outside.join("side")).unwrap();
         let (journal, _) = RunJournal::create(guard, created).unwrap();
         let setup = RunSetup::example(&root, &layout, &places, loaded.config, AskPolicy::Wait);
-        let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
+        let mut engine = Engine::new(setup, journal, None, None, CancellationToken::new());
         for event in events {
             // The effects are not performed: the test plays the outside world.
             engine.run.journal.record(event).unwrap();

@@ -104,7 +104,7 @@ impl ConflictSimulation {
         let guard = TamperGuard::open(&layout, &root.join("side")).unwrap();
         let (journal, _) = RunJournal::create(guard, created()).unwrap();
         let setup = RunSetup::example(&root, &layout, &places, loaded.config, AskPolicy::Deny);
-        let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
+        let mut engine = Engine::new(setup, journal, None, None, CancellationToken::new());
         let text = "a goal".to_owned();
         engine
             .apply_event(Event::GoalGiven { text: text.clone() })

@@ -12,13 +12,13 @@ use super::*;
 use crate::domain::event::ApprovalDecision;
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::task::{TaskOrder, TaskWaitMode};
-use crate::engine::Engine;
 use crate::engine::approvals::{ApprovalTestRun, play_running_turn};
 use crate::engine::engine_input::EngineInput;
 use crate::engine::git::{GitRepository, GitSettings, RepositoryDiscovery};
 use crate::engine::subagents::ActiveTask;
 use crate::engine::subagents::task_transcript::TaskTranscript;
 use crate::engine::subagents::write_access::plan_child_worktree;
+use crate::engine::{Engine, LeftoverKind};
 
 const PATHS: [&str; 4] = ["a", "b", "c", "d/e"];
 
@@ -439,7 +439,8 @@ async fn a_tree_of_an_earlier_run_and_a_damaged_record_are_told_and_the_run_goes
     let damaged = earlier.registry.folder().join("ses_y.json");
     std::fs::write(damaged, "{").unwrap();
     let _before = engine.take_recorded();
-    engine.collect_leftover_worktrees().unwrap();
+    let collected = engine.recover_leftovers(LeftoverKind::Worktrees);
+    collected.unwrap();
     let mut told = String::new();
     while !(told.contains("find the worktrees") && told.contains("apply the changes")) {
         for record in played.world.engine.take_recorded() {
