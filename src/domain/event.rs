@@ -372,6 +372,9 @@ pub enum Event {
         allowed: bool,
         by: ApprovalDecider,
         reason: String,
+        /// Whether a denial gives a reason; `None` for an allowed call, and in events of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        denial: Option<DenialKind>,
         /// What the user approved with it for more than this once.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         kept: Vec<StoredApproval>,
@@ -748,8 +751,37 @@ fn never_kept() -> MaxApprovalScope {
     MaxApprovalScope::Never
 }
 
-/// The reason when the user denied a call without giving one.
+/// What is recorded in place of a reason when the user denied a call without giving one.
 pub const DENIED_BY_USER: &str = "declined by the user";
+
+/// Whether a denial gives a reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DenialKind {
+    /// The user only said no, which ends the turn.
+    Unexplained,
+    /// The agent gets the reason.
+    Explained,
+}
+
+impl DenialKind {
+    /// Returns the kind of a denial; in events of earlier versions only the text of the reason tells it.
+    pub fn from_event(stored: Option<Self>, reason: &str) -> Self {
+        match stored {
+            Some(kind) => kind,
+            None if reason == DENIED_BY_USER => Self::Unexplained,
+            None => Self::Explained,
+        }
+    }
+
+    /// Returns the reason to show; empty if there is none.
+    pub fn shown_reason(self, reason: &str) -> &str {
+        match self {
+            Self::Unexplained => "",
+            Self::Explained => reason,
+        }
+    }
+}
 
 /// The user's answer to a waiting call.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 use super::deferred_answer::DeferredAnswer;
 use super::discussion::GroupDiscussion;
 use super::effect::Effect;
-use super::event::{AgentProcess, Approval, Event, RunParameters, WorkflowSettings};
+use super::event::{AgentProcess, Approval, DenialKind, Event, RunParameters, WorkflowSettings};
 use super::findings::FindingLedger;
 use super::ids::{RunId, SessionId, Sha256, TurnId, UnixMillis};
 use super::missing_part::MissingPartRequests;
@@ -621,8 +621,12 @@ impl Run {
                 allowed,
                 by,
                 reason,
+                denial,
                 ..
-            } => approval_requests::on_approval_decided(state, request, *allowed, by, reason),
+            } => {
+                let denial = DenialKind::from_event(*denial, reason);
+                approval_requests::on_approval_decided(state, request, *allowed, by, denial)
+            }
             Event::ApprovalExpired { approval, .. } => {
                 approval_requests::on_approval_expired(state, &approval.request)
             }

@@ -23,7 +23,9 @@ use std::time::Duration;
 use super::engine_error::EngineError;
 use crate::adapter::{AdapterCommand, ApprovalRequest, CallDecision as Answer, DecisionWait};
 use crate::domain::effect::ExpiryReason;
-use crate::domain::event::{Approval, ApprovalDecider, ApprovalDecision, DENIED_BY_USER, Event};
+use crate::domain::event::{
+    Approval, ApprovalDecider, ApprovalDecision, DENIED_BY_USER, DenialKind, Event,
+};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::question::{AgentQuestion, AnswerOption, QuestionAnswer};
 use crate::permission::SessionLineage;
@@ -230,12 +232,18 @@ impl ApprovalRequests {
         kept: Vec<StoredApproval>,
     ) -> Result<(), EngineError> {
         self.pending.remove(&address.request);
+        let denial = match (&record.decision, &record.by) {
+            (Answer::Allow, _) => None,
+            (Answer::DenyAndStop, ApprovalDecider::User) => Some(DenialKind::Unexplained),
+            (Answer::Deny { .. } | Answer::DenyAndStop, _) => Some(DenialKind::Explained),
+        };
         // The answer must be on record before the CLI acts on it.
         run.record(Event::ApprovalDecided {
             request: address.request.clone(),
             allowed: record.decision == Answer::Allow,
             by: record.by,
             reason: agent_activity::clean_line(&record.reason),
+            denial,
             kept,
         })?;
         deliver(run, address, record.decision);

@@ -61,7 +61,7 @@ pub use transcript_search::{LogSearchProgress, LogSearchResult};
 use turn_tracker::TurnTracker;
 
 use super::labels::LocalClock;
-use crate::domain::event::{AgentActivity, Event, PathChange};
+use crate::domain::event::{AgentActivity, DenialKind, Event, PathChange};
 use crate::domain::event_wording::short_commit;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::question::QuestionAnswer;
@@ -199,12 +199,13 @@ impl ChatTranscript {
                 allowed,
                 by,
                 reason,
+                denial,
                 ..
             } => {
                 let answer = approval_cards::DecisionSummary {
                     is_allowed: *allowed,
                     by,
-                    reason,
+                    reason: DenialKind::from_event(*denial, reason).shown_reason(reason),
                 };
                 self.add_decision(request, answer);
             }

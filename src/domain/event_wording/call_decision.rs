@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{EventSpeaker, EventTone, EventWording, word_event};
-use crate::domain::event::{Approval, ApprovalDecider, DENIED_BY_USER, Event};
+use crate::domain::event::{Approval, ApprovalDecider, DenialKind, Event};
 use crate::domain::ids::RequestId;
 use crate::text::clean_to_one_line;
 
@@ -25,11 +25,13 @@ impl CallDescriptions {
                 allowed,
                 by,
                 reason,
+                denial,
                 ..
             } => {
+                let denial = DenialKind::from_event(*denial, reason);
                 let call = self.0.remove(request);
                 let call = call.as_deref().unwrap_or("the call");
-                word_decision(call, *allowed, by, reason)
+                word_decision(call, *allowed, by, denial.shown_reason(reason))
             }
             Event::ApprovalExpired { approval, .. } => {
                 self.0.remove(&approval.request);
@@ -41,7 +43,7 @@ impl CallDescriptions {
 }
 
 /// Words the decision about a call, described by [`Approval::describe_call`]; `None` where the program allows the call
-/// by itself, because the call is worded anyway.
+/// by itself, because the call is worded anyway. `reason` is why it was denied, empty if no reason was given.
 pub fn word_decision(
     call: &str,
     is_allowed: bool,
@@ -50,7 +52,7 @@ pub fn word_decision(
 ) -> Option<EventWording> {
     use EventTone::{Bad, Message, Quiet};
     let why = match reason {
-        "" | DENIED_BY_USER => String::new(),
+        "" => String::new(),
         reason => format!(": {reason}"),
     };
     let (speaker, tone, text) = match (is_allowed, by) {
@@ -107,7 +109,7 @@ mod tests {
             EventTone::Message,
             "Allowed rm x",
         );
-        let denied = decided(false, "user", DENIED_BY_USER);
+        let denied = decided(false, "user", "");
         check(denied, user, EventTone::Message, "Denied rm x");
         let ruled = decided(false, "rules", "no rm");
         check(ruled, program, EventTone::Bad, "Denied: rm x: no rm");

@@ -5,7 +5,7 @@ use super::{
     turn_lifecycle,
 };
 use crate::domain::effect::Effect;
-use crate::domain::event::{Approval, ApprovalDecider, DENIED_BY_USER};
+use crate::domain::event::{Approval, ApprovalDecider, DenialKind};
 use crate::domain::ids::RequestId;
 
 pub(super) fn on_approval_requested(state: &mut RunState, approval: &Approval) -> Vec<Effect> {
@@ -28,13 +28,13 @@ pub(super) fn on_approval_decided(
     request: &RequestId,
     allowed: bool,
     by: &ApprovalDecider,
-    reason: &str,
+    denial: DenialKind,
 ) -> Vec<Effect> {
     let mut asked = state.approvals.iter();
     let asked = asked.find(|approval| approval.request == *request).cloned();
     // A denial without a reason also ends the turn, so the agent learns of it with its next turn.
     if let Some(refused) = &asked
-        && (!allowed && *by == ApprovalDecider::User && reason == DENIED_BY_USER)
+        && (!allowed && *by == ApprovalDecider::User && denial == DenialKind::Unexplained)
         && !child_sessions::is_child_turn(state, &refused.turn)
     {
         let (role, what) = (turn_lifecycle::running_role(state), refused.describe());

@@ -1504,6 +1504,7 @@ fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() 
             allowed: true,
             by: by.parse().unwrap(),
             reason: String::new(),
+            denial: None,
             kept: Vec::new(),
         };
         let events = [

@@ -313,6 +313,7 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
         allowed: true,
         by: ApprovalDecider::User,
         reason: String::new(),
+        denial: None,
         kept: Vec::new(),
     };
     events.splice(at..at, [(52, asked), (58, answered)]);

@@ -243,6 +243,7 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
         allowed: true,
         by: ApprovalDecider::User,
         reason: String::new(),
+        denial: None,
         kept: Vec::new(),
     };
     for (event, word) in [
@@ -281,6 +282,7 @@ fn answered(allowed: bool, by: &str, reason: &str) -> Event {
         allowed,
         by: by.parse().unwrap(),
         reason: reason.to_owned(),
+        denial: None,
         kept: Vec::new(),
     }
 }

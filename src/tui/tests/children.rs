@@ -275,6 +275,7 @@ fn ended_task(order: &TaskOrder) -> Vec<Event> {
             allowed: false,
             by: ApprovalDecider::User,
             reason: "takes too long".to_owned(),
+            denial: None,
             kept: Vec::new(),
         },
         does(call("3", ToolKind::Command, "ls docs")),

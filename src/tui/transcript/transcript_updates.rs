@@ -15,7 +15,7 @@ use super::tool_call_card::{CardDecision, ToolCallCard, ToolCallOutcome, ToolFil
 use super::transcript_block::{BlockAuthor, PrintedPart, TranscriptBlock};
 use super::{ChatTranscript, event_blocks, transcript_columns};
 use crate::domain::discussion::DiscussionEvent;
-use crate::domain::event::{Approval, ApprovalDecider, DENIED_BY_USER, Event, ToolStatus};
+use crate::domain::event::{Approval, ApprovalDecider, Event, ToolStatus};
 use crate::domain::event_wording::{
     EventSpeaker, describe_discussion_event, word_decision, word_task_end,
 };
@@ -215,8 +215,7 @@ impl ChatTranscript {
         let what = asked
             .as_ref()
             .map_or("the call".to_owned(), Approval::describe_call);
-        let has_reason = !answer.is_allowed && answer.reason != DENIED_BY_USER;
-        let reason = if has_reason { answer.reason } else { "" };
+        let reason = if answer.is_allowed { "" } else { answer.reason };
         let is_users = *answer.by == ApprovalDecider::User;
         let decision = CardDecision {
             is_allowed: answer.is_allowed,

@@ -1,6 +1,7 @@
 //! Tests that an incomplete document is requested once more, and no more often.
 
 use super::*;
+use crate::domain::event::{ApprovalDecider, DENIED_BY_USER, DenialKind};
 use crate::domain::missing_part::MissingPart;
 use crate::domain::turn::TurnRetryReason;
 
@@ -244,17 +245,23 @@ fn a_call_that_the_user_refused_with_the_rest_of_the_turn_is_told_with_the_next_
             ..approval()
         })
     };
-    let refused = |n: u32, reason: &str| Event::ApprovalDecided {
+    let refused = |n: u32, reason: &str, denial| Event::ApprovalDecided {
         request: RequestId::new(format!("r{n}")),
         allowed: false,
-        by: crate::domain::event::ApprovalDecider::User,
+        by: ApprovalDecider::User,
         reason: reason.to_owned(),
+        denial,
         kept: Vec::new(),
     };
-    world.feed(call(1, 1));
-    world.feed(call(2, 1));
-    world.feed(refused(1, "not now"));
-    world.feed(refused(2, crate::domain::event::DENIED_BY_USER));
+    for n in 1..=5 {
+        world.feed(call(n, 1));
+    }
+    world.feed(refused(1, "not now", None));
+    world.feed(refused(2, DENIED_BY_USER, None));
+    // Earlier versions did not tell a typed reason from this text.
+    world.feed(refused(3, DENIED_BY_USER, Some(DenialKind::Explained)));
+    world.feed(refused(4, DENIED_BY_USER, Some(DenialKind::Unexplained)));
+    world.feed(refused(5, "not now", Some(DenialKind::Explained)));
     world.feed(Event::TurnEnded {
         turn: TurnId::new("trn_1"),
         result: TurnOutcome::Interrupted,
@@ -263,11 +270,11 @@ fn a_call_that_the_user_refused_with_the_rest_of_the_turn_is_told_with_the_next_
         let refused = world.run.state().refused.iter();
         refused.map(|refused| refused.what.clone()).collect()
     };
-    assert_eq!(told(&world), ["bash make 2"]);
+    assert_eq!(told(&world), ["bash make 2", "bash make 4"]);
     let text = serde_json::to_string(&world.run).unwrap();
     world.run = serde_json::from_str(&text).unwrap();
     world.feed(Event::TurnSendConfirmed);
-    assert_eq!(told(&world), ["bash make 2"]);
+    assert_eq!(told(&world), ["bash make 2", "bash make 4"]);
     world.feed(Event::TurnStarted {
         turn: TurnId::new("trn_2"),
         prompt_sha256: sha("p"),
