@@ -53,7 +53,7 @@ fn missing_tool_name<'a>(
         AgentToolCall::Read { .. } => ("read", "read"),
         AgentToolCall::Tool { name, .. } => (name.as_str(), permission_for_tool(name)),
     };
-    let is_missing = decision.reason.source == DecisionSource::Floor(Floor::HiddenTool)
+    let is_missing = decision.reason.source() == DecisionSource::Floor(Floor::HiddenTool)
         || hidden.iter().any(|hidden| hidden == permission);
     is_missing.then_some(tool)
 }

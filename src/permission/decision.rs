@@ -193,7 +193,7 @@ impl DecisionBuilder<'_> {
             };
             self.add_step(&step, Some(held.action), held.reason.clone());
             let reason = DecisionReason {
-                source: DecisionSource::Floor(*floor),
+                stored_source: Some(DecisionSource::Floor(*floor)),
                 rule: floor.label().to_owned(),
                 origin: step,
                 reason: held.reason.clone(),
@@ -336,7 +336,7 @@ impl DecisionBuilder<'_> {
         };
         if let Some(approved) = exactly.or_else(for_check) {
             return Some(DecisionReason {
-                source: DecisionSource::Approval,
+                stored_source: Some(DecisionSource::Approval),
                 rule: format!("{} {:?}", approved.permission, approved.what.as_str()),
                 origin: format!("approved for {}", approved.scope.label()),
                 reason: "you approved it before".to_owned(),
@@ -344,7 +344,7 @@ impl DecisionBuilder<'_> {
         }
         let mode = self.context.mode;
         (!is_forced && mode.relaxes(classify_ask(check))).then(|| DecisionReason {
-            source: DecisionSource::Mode,
+            stored_source: Some(DecisionSource::Mode),
             rule: format!("mode {}", mode.name()),
             origin: "mode".to_owned(),
             reason: format!("mode {} does not ask for it", mode.name()),
@@ -423,7 +423,7 @@ fn classify_ask(check: &PermissionCheck) -> RelaxableAsk {
 
 fn built_in_reason(rule: &str, reason: &str) -> DecisionReason {
     DecisionReason {
-        source: DecisionSource::Program,
+        stored_source: Some(DecisionSource::Program),
         rule: rule.to_owned(),
         origin: "built in".to_owned(),
         reason: reason.to_owned(),
@@ -438,7 +438,10 @@ fn rule_reason(
     let target = check.target.to_display();
     let Some(rule) = judged.rule else {
         let reason = format!("no rule matches {} {target}", check.permission);
-        return built_in_reason("no rule", &reason);
+        return DecisionReason {
+            stored_source: Some(DecisionSource::NoRule),
+            ..built_in_reason("no rule", &reason)
+        };
     };
     let verb = match judged.action {
         PermissionAction::Allow => "allows",
@@ -450,15 +453,19 @@ fn rule_reason(
         None => format!("a rule {verb} {} {target}", check.permission),
     };
     let source = match rule.origin.layer {
+        RuleLayer::Default | RuleLayer::BuiltIn if rule.permission == "*" => DecisionSource::NoRule,
         RuleLayer::Default | RuleLayer::BuiltIn => DecisionSource::Program,
         RuleLayer::Global
         | RuleLayer::Project
         | RuleLayer::File
         | RuleLayer::Flag
-        | RuleLayer::Own => DecisionSource::Written,
+        | RuleLayer::Own => match rule.action {
+            PermissionAction::Ask => DecisionSource::WrittenAsk,
+            PermissionAction::Allow | PermissionAction::Deny => DecisionSource::Written,
+        },
     };
     DecisionReason {
-        source,
+        stored_source: Some(source),
         rule: rule.to_string(),
         origin: rule.origin.to_string(),
         reason,

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
 use super::decision_context::{DecisionContext, LoopStatus, PhaseAccess, SessionLineage};
@@ -21,7 +22,8 @@ use super::{
 };
 
 /// The floors in the order in which they are reported. Each looks at one kind of danger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Floor {
     /// The tool is not offered to the session.
     HiddenTool,

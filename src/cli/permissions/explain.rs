@@ -209,7 +209,7 @@ fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentT
         ));
     }
     for looked in rule_explanation::explain_rules(call, context) {
-        out.push_str(&format_rules(&looked, decision.reason.source));
+        out.push_str(&format_rules(&looked, decision.reason.source()));
     }
     out
 }
@@ -220,7 +220,10 @@ fn format_rules(looked: &TargetExplanation<'_>, by: DecisionSource) -> String {
         DecisionSource::Floor(_) => "; a hard limit overrides it",
         DecisionSource::Approval => "; you approved what it asks",
         DecisionSource::Mode => "; the mode does not ask",
-        DecisionSource::Program | DecisionSource::Written => "",
+        DecisionSource::NoRule
+        | DecisionSource::Program
+        | DecisionSource::WrittenAsk
+        | DecisionSource::Written => "",
     };
     let mut out = format!(
         "\nrules for {} {:?}, the marked one decides{then}\n",

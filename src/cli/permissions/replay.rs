@@ -23,8 +23,8 @@ use crate::engine::stored_run::StoredRun;
 use crate::permission::hard_limits::Floor;
 use crate::permission::step_scope::OutsidePaths;
 use crate::permission::{
-    AgentToolCall, Decision, DecisionContext, DecisionSource, LoopStatus, PermissionAction,
-    PhaseAccess, SandboxReach, SessionLineage, decide_call,
+    AgentToolCall, Decision, DecisionContext, DecisionReason, DecisionSource, LoopStatus,
+    PermissionAction, PhaseAccess, SandboxReach, SessionLineage, decide_call,
 };
 use crate::store::WorkdirLayout;
 use crate::text::pluralize;
@@ -133,7 +133,7 @@ impl PermissionReplayContext {
 
 /// Returns whether the recorded decision found a loop of calls.
 fn recorded_repetition(approval: &Approval) -> LoopStatus {
-    let decided_by = approval.why.as_ref().map(|why| why.source);
+    let decided_by = approval.why.as_ref().map(DecisionReason::source);
     if decided_by == Some(DecisionSource::Floor(Floor::DoomLoop)) {
         LoopStatus::Loop
     } else {
@@ -144,7 +144,7 @@ fn recorded_repetition(approval: &Approval) -> LoopStatus {
 /// Returns the paths that the recorded decision found outside of what the plan names for the step.
 fn recorded_outside_paths(approval: &Approval) -> OutsidePaths {
     let mut outside = OutsidePaths::default();
-    let decided_by = approval.why.as_ref().map(|why| why.source);
+    let decided_by = approval.why.as_ref().map(DecisionReason::source);
     let is_deleted = match decided_by {
         Some(DecisionSource::Floor(Floor::DeletionOutsideStep)) => true,
         Some(DecisionSource::Floor(Floor::EditOutsideStep)) => false,

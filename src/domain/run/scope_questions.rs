@@ -8,8 +8,8 @@ use crate::domain::event::Approval;
 use crate::domain::plan_execution::CurrentStep;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::step_scope::ScopeChange;
-use crate::permission::DecisionSource;
 use crate::permission::hard_limits::Floor;
+use crate::permission::{DecisionReason, DecisionSource};
 
 impl CurrentStep {
     /// Returns whether the user has allowed a change in this step, whatever its plan names: only an answer about a
@@ -30,7 +30,7 @@ impl CurrentStep {
 
 /// Records that the user allowed an agent to delete files when it asked.
 pub(super) fn on_edit_allowed(current: &mut CurrentStep, approval: &Approval) {
-    let why = approval.why.as_ref().map(|why| why.source);
+    let why = approval.why.as_ref().map(DecisionReason::source);
     if why == Some(DecisionSource::Floor(Floor::DeletionOutsideStep)) {
         let deleted = approval.targets.iter().map(|path| ScopeChange {
             path: path.clone(),

@@ -37,7 +37,7 @@ pub(super) fn build_approval(
 
 fn clean_decision_reason(why: &DecisionReason) -> DecisionReason {
     DecisionReason {
-        source: why.source,
+        stored_source: why.stored_source,
         rule: agent_activity::clean_line(&why.rule),
         origin: agent_activity::clean_line(&why.origin),
         reason: agent_activity::clean_line(&why.reason),

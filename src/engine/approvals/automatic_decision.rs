@@ -48,9 +48,10 @@ pub(in crate::engine) fn decide_without_user(
     decision: &Decision,
     repetition: LoopStatus,
 ) -> Option<DecisionRecord> {
-    let by = match decision.reason.source {
-        DecisionSource::Written => ApprovalDecider::Rules,
+    let by = match decision.reason.source() {
+        DecisionSource::WrittenAsk | DecisionSource::Written => ApprovalDecider::Rules,
         DecisionSource::Floor(_)
+        | DecisionSource::NoRule
         | DecisionSource::Program
         | DecisionSource::Approval
         | DecisionSource::Mode => ApprovalDecider::Permission,
@@ -79,7 +80,7 @@ pub(in crate::engine) fn decide_without_user(
 /// Returns why a request is denied when no user is present; `None` if it waits.
 fn unattended_denial_reason(policy: AskPolicy, decision: &Decision) -> Option<String> {
     let is_limited = decision.max_scope != MaxApprovalScope::Project;
-    let reason = match (policy, decision.reason.source) {
+    let reason = match (policy, decision.reason.source()) {
         (AskPolicy::Wait, _) => return None,
         (_, DecisionSource::Floor(Floor::Uncontained)) => {
             "no sandbox contains it, and no one can answer (--uncontained lets rules decide)"
@@ -103,14 +104,16 @@ pub(in crate::engine) fn deny_with_reason(reason: &str) -> CallDecision {
 /// Returns the text with which the agent is told why a call was denied.
 fn denial_text(decision: &Decision) -> String {
     let DecisionReason {
-        source,
         rule,
         origin,
         reason,
+        ..
     } = &decision.reason;
-    match source {
+    match decision.reason.source() {
         DecisionSource::Floor(_) => reason.clone(),
-        DecisionSource::Program
+        DecisionSource::NoRule
+        | DecisionSource::Program
+        | DecisionSource::WrittenAsk
         | DecisionSource::Written
         | DecisionSource::Approval
         | DecisionSource::Mode => {

@@ -22,8 +22,7 @@ use crate::engine::subagents::SubagentTasks;
 use crate::engine::test_runner::{self, TestCommandLine, TestRun, TestRunError, TestSettings};
 use crate::engine::{agent_activity, sandbox};
 use crate::permission::{
-    AgentToolCall, DecisionContext, DecisionSource, Mode, PermissionAction, PhaseAccess,
-    SandboxReach, decide_call,
+    AgentToolCall, DecisionContext, Mode, PermissionAction, PhaseAccess, SandboxReach, decide_call,
 };
 use crate::process::{SandboxSpec, SandboxSupport};
 use crate::text::{clean_text, truncate};
@@ -197,7 +196,7 @@ fn authorize_check(run: &mut RunContext, line: &str) -> Result<Result<(), String
     Ok(match decision.action {
         // A command that only reads could still read files that no agent may read, and what the other
         // participants said.
-        PermissionAction::Allow if !holds && decision.reason.source == DecisionSource::Program => Err(
+        PermissionAction::Allow if !holds && decision.reason.source().is_default() => Err(
             "no sandbox here hides the files it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
                 .to_owned(),
         ),

@@ -1,4 +1,6 @@
-//! Defines what decided about a call, as a type and as text. Only the text is stored; the type is read from it again.
+//! Defines what decided about a call, as a type and as text.
+//!
+//! Both are stored. Events of earlier versions have the text alone, from which the type is read.
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
@@ -9,24 +11,41 @@ use crate::permission::hard_limits::Floor;
 pub const TASK_CHANGES: &str = "the task's changes";
 
 /// Which part of the permission system decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DecisionSource {
     Floor(Floor),
+    /// No rule is about the call: none matches, or only a default of the program for every call.
+    NoRule,
     /// A default of the program, including the rules of a built-in profile.
     Program,
-    /// A rule that the user wrote.
+    /// A rule that the user wrote, and that asks.
+    WrittenAsk,
+    /// Another rule that the user wrote.
     Written,
     /// An approval that the user gave earlier.
     Approval,
     Mode,
 }
 
+impl DecisionSource {
+    /// Returns whether the program itself decided because of what it is built with, except for its hard limits.
+    pub fn is_default(self) -> bool {
+        match self {
+            Self::NoRule | Self::Program => true,
+            Self::Floor(_) | Self::WrittenAsk | Self::Written | Self::Approval | Self::Mode => {
+                false
+            }
+        }
+    }
+}
+
 /// What decided about a call, for users, agents and the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredReason")]
 pub struct DecisionReason {
-    #[serde(skip)]
-    pub source: DecisionSource,
+    /// What decided; `None` in events of earlier versions. [`DecisionReason::source`] returns it for all.
+    #[serde(rename = "source", default, skip_serializing_if = "Option::is_none")]
+    pub stored_source: Option<DecisionSource>,
     /// The rule, floor, approval or mode, as text.
     pub rule: String,
     /// Where it is: file and line, or which part of the program.
@@ -35,41 +54,63 @@ pub struct DecisionReason {
     pub reason: String,
 }
 
-/// The stored form of a reason.
-#[derive(Deserialize)]
-struct StoredReason {
-    rule: String,
-    origin: String,
-    reason: String,
-}
-
-impl From<StoredReason> for DecisionReason {
-    fn from(stored: StoredReason) -> Self {
-        let StoredReason {
-            rule,
-            origin,
-            reason,
-        } = stored;
-        Self {
-            source: find_source(&rule, &origin),
-            rule,
-            origin,
-            reason,
-        }
+impl DecisionReason {
+    /// Returns what decided.
+    pub fn source(&self) -> DecisionSource {
+        self.stored_source
+            .unwrap_or_else(|| find_source(&self.rule, &self.origin))
     }
 }
 
+/// Reads what decided from the text of a reason, as earlier versions wrote it.
 fn find_source(rule: &str, origin: &str) -> DecisionSource {
     let floor = origin.strip_prefix("floor: ").and_then(|name| {
         let mut floors = Floor::VARIANTS.iter();
         floors.find(|floor| floor.label() == name && name == rule)
     });
-    match (floor, origin) {
-        (Some(floor), _) => DecisionSource::Floor(*floor),
-        (None, "the defaults" | "built in" | TASK_CHANGES) => DecisionSource::Program,
-        (None, "mode") if rule.starts_with("mode ") => DecisionSource::Mode,
-        (None, origin) if origin.starts_with("the built-in profile ") => DecisionSource::Program,
-        (None, origin) if origin.starts_with("approved for ") => DecisionSource::Approval,
-        (None, _) => DecisionSource::Written,
+    let is_default = matches!(origin, "the defaults" | "built in" | TASK_CHANGES)
+        || origin.starts_with("the built-in profile ");
+    let is_about_no_call = rule == "no rule" || rule.starts_with("* ");
+    match floor {
+        Some(floor) => DecisionSource::Floor(*floor),
+        None if is_default && is_about_no_call => DecisionSource::NoRule,
+        None if is_default => DecisionSource::Program,
+        None if origin == "mode" && rule.starts_with("mode ") => DecisionSource::Mode,
+        None if origin.starts_with("approved for ") => DecisionSource::Approval,
+        None if rule.ends_with(" ask") => DecisionSource::WrittenAsk,
+        None => DecisionSource::Written,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decided_is_read_from_the_text_only_where_it_is_not_stored() {
+        let check = |rule: &str, origin: &str, source: DecisionSource| {
+            let earlier = format!(r#"{{"rule":"{rule}","origin":"{origin}","reason":"r"}}"#);
+            let reason: DecisionReason = serde_json::from_str(&earlier).unwrap();
+            assert_eq!(reason.source(), source, "{earlier}");
+            assert_eq!(serde_json::to_string(&reason).unwrap(), earlier);
+        };
+        let floor = DecisionSource::Floor(Floor::SafetyList);
+        check("safety list", "floor: safety list", floor);
+        check("no rule", "built in", DecisionSource::NoRule);
+        check("* '*' ask", "the defaults", DecisionSource::NoRule);
+        check(
+            "bash 'x' ask",
+            "the built-in profile build",
+            DecisionSource::Program,
+        );
+        check("mode yolo", "mode", DecisionSource::Mode);
+        check("bash 'x'", "approved for the run", DecisionSource::Approval);
+        check("bash 'x' ask", "config.toml:7", DecisionSource::WrittenAsk);
+        check("bash 'x' allow", "config.toml:7", DecisionSource::Written);
+        let stored =
+            r#"{"source":{"floor":"doom_loop"},"rule":"no rule","origin":"built in","reason":"r"}"#;
+        let reason: DecisionReason = serde_json::from_str(stored).unwrap();
+        assert_eq!(reason.source(), DecisionSource::Floor(Floor::DoomLoop));
+        assert_eq!(serde_json::to_string(&reason).unwrap(), stored);
     }
 }

@@ -96,22 +96,18 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
     let mut lines = Vec::new();
     if let Some(why) = &approval.why {
         let DecisionReason {
-            source,
             reason,
             rule,
             origin,
+            ..
         } = why;
-        let asked = match source {
+        let asked = match why.source() {
             DecisionSource::Floor(floor) => {
                 format!("Asked because {reason} (hard limit: {})", floor.label())
             }
-            DecisionSource::Program if rule == "no rule" || rule.starts_with("* ") => {
-                "No rule allows this".to_owned()
-            }
+            DecisionSource::NoRule => "No rule allows this".to_owned(),
+            DecisionSource::WrittenAsk => format!("A rule asks: {rule} ({origin})"),
             // A rule that allows can ask too, if there is a doubt; then the reason says which.
-            DecisionSource::Written if rule.ends_with(" ask") => {
-                format!("A rule asks: {rule} ({origin})")
-            }
             DecisionSource::Program
             | DecisionSource::Written
             | DecisionSource::Approval

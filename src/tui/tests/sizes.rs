@@ -160,7 +160,7 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
     let call = &mut state.approvals[0];
     call.reason = Some("the tests need it".to_owned());
     call.why = Some(DecisionReason {
-        source: DecisionSource::Written,
+        stored_source: Some(DecisionSource::Written),
         reason: "it leaves the sandbox".to_owned(),
         rule: "bash \"npm *\" allow".to_owned(),
         origin: "~/.config/agent-collab/config.toml:7".to_owned(),

@@ -284,7 +284,7 @@ pub fn approving(targets: &[&str]) -> RunState {
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),
         reason: Some("the tests need the package index".to_owned()),
         why: Some(DecisionReason {
-            source: DecisionSource::Program,
+            stored_source: Some(DecisionSource::NoRule),
             rule: "* ask".to_owned(),
             origin: "the built-in profile build".to_owned(),
             reason: "it leaves the sandbox".to_owned(),

@@ -110,7 +110,7 @@ fn describe_conflicts(joined: &TreeMerge) -> String {
 
 fn conflict_reason(joined: &TreeMerge) -> DecisionReason {
     DecisionReason {
-        source: DecisionSource::Program,
+        stored_source: Some(DecisionSource::Program),
         rule: "changed on both sides".to_owned(),
         origin: TASK_CHANGES.to_owned(),
         reason: agent_activity::clean_line(&format!(
