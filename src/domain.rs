@@ -18,6 +18,7 @@ pub mod review;
 pub mod adapter_kind;
 pub mod bound_parts;
 pub mod child_activity;
+pub mod child_path;
 pub mod deferred_answer;
 pub mod discussion;
 pub mod instructions_choice;

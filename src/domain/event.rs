@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::tool_call::{ApprovalDecider, PathChange, ToolKind, ToolStatus};
 use super::bound_parts::BindingChange;
+use super::child_path::ChildPath;
 use super::deferred_answer::DeferredDecision;
 use super::discussion::DiscussionEvent;
 use super::findings::{DisputeJudgement, FindingResponse};
@@ -734,7 +735,7 @@ pub struct Approval {
     pub profile: String,
     /// The child that makes the call, where it is a child of the turn's session; cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub child: Option<String>,
+    pub child: Option<ChildPath>,
     /// The number of this call among all waiting calls of the run, from 1, because request ids repeat; 0 until the run
     /// has recorded it.
     #[serde(default, skip_serializing_if = "is_not_counted")]

@@ -90,7 +90,7 @@ impl ApprovalRequests {
         channel: AnswerChannel,
     ) -> Result<(), EngineError> {
         let asking = match &turn {
-            Some(turn) => turn.caller.label_request(asking),
+            Some(turn) => turn.caller.qualify_request(asking),
             None => asking,
         };
         let address = RequestAddress {
@@ -147,7 +147,7 @@ impl ApprovalRequests {
         asking: ApprovalRequest,
         decision: Decision,
     ) -> Result<(), EngineError> {
-        let asking = caller.label_request(asking);
+        let asking = caller.qualify_request(asking);
         let address = RequestAddress {
             request: asking.request.clone(),
             session: caller.session.clone(),
@@ -193,8 +193,7 @@ impl ApprovalRequests {
             run.request(OwnerRequest::SendToSession(address.session, command));
             return Ok(());
         }
-        let (turn, profile) = (caller.turn.clone(), caller.profile.clone());
-        let approval = build_approval(&asking, turn, profile, &decision);
+        let approval = build_approval(&asking, caller, &decision);
         let automatic = match address.channel {
             AnswerChannel::Cli | AnswerChannel::ToolSocket => {
                 automatic.map(|automatic| automatic.with_call_description(&approval))
@@ -486,7 +485,7 @@ impl ApprovalRequests {
             turn: caller.turn.clone(),
             request,
             questions: shown,
-            child: caller.label.clone(),
+            child: caller.child.as_ref().map(ToString::to_string),
         })
     }
 

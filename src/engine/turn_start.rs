@@ -136,7 +136,7 @@ pub(super) fn role_caller(
         turn: order.turn.clone(),
         role: Some(order.purpose.role()),
         profile: order.purpose.profile().name().to_owned(),
-        label: None,
+        child: None,
         access: if order.purpose.may_write() {
             PhaseAccess::Execute
         } else {

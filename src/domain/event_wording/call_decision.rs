@@ -79,9 +79,8 @@ impl Approval {
             "bash" => what,
             permission => format!("{permission} {what}"),
         };
-        let child = self.child.as_deref();
-        match child.map(|path| path.rsplit('▸').next().unwrap_or(path)) {
-            Some(child) => format!("{}: {call}", child.trim()),
+        match &self.child {
+            Some(child) => format!("{}: {call}", child.last()),
             None => call,
         }
     }

@@ -3,34 +3,38 @@
 use std::path::PathBuf;
 
 use crate::adapter::ApprovalRequest;
+use crate::domain::child_path::ChildPath;
 use crate::domain::event::Approval;
-use crate::domain::ids::TurnId;
 use crate::engine::agent_activity;
+use crate::engine::approvals::caller_context::CallerContext;
 use crate::permission::approval_suggestions::suggest_approvals;
 use crate::permission::{AgentToolCall, Decision, DecisionReason, PermissionAction};
 
 /// Builds the approval request that is recorded and shown, with what can be approved for more than one call.
 pub(super) fn build_approval(
     asking: &ApprovalRequest,
-    turn: TurnId,
-    profile: String,
+    caller: &CallerContext,
     decision: &Decision,
 ) -> Approval {
     let (permission, targets) = displayed_permission_and_targets(&asking.call, decision);
     let mut offers = suggest_approvals(&asking.call, decision);
     // An offer is stored as it is, and secrets are never stored: an offer that cleaning would change is removed.
     offers.retain(|offer| agent_activity::clean_line(offer.as_str()) == offer.as_str());
+    let inside_cli = || {
+        let name = asking.sub_agent.as_deref()?;
+        Some(ChildPath::inside_cli(&agent_activity::clean_line(name)))
+    };
     Approval {
         request: asking.request.clone(),
-        turn,
+        turn: caller.turn.clone(),
         permission,
         targets,
         reason: asking.reason.as_deref().map(agent_activity::clean_line),
         why: Some(clean_decision_reason(&decision.reason)),
         offers,
         keeping: decision.max_scope,
-        profile,
-        child: asking.sub_agent.as_deref().map(agent_activity::clean_line),
+        profile: caller.profile.clone(),
+        child: caller.child.clone().or_else(inside_cli),
         n: 0,
     }
 }

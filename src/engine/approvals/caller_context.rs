@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::adapter::ApprovalRequest;
+use crate::domain::child_path::ChildPath;
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::run::ResultValidity;
 use crate::domain::step_scope::ScopeChange;
@@ -44,7 +45,7 @@ pub(in crate::engine) struct CallerContext {
     pub(in crate::engine) role: Option<Role>,
     pub(in crate::engine) profile: String,
     /// The child's names from its parent on, as the user sees them; `None` for a role.
-    pub(in crate::engine) label: Option<String>,
+    pub(in crate::engine) child: Option<ChildPath>,
     pub(in crate::engine) access: PhaseAccess,
     pub(in crate::engine) root: PathBuf,
     /// The files in which the turn may return documents.
@@ -235,11 +236,10 @@ impl CallerContext {
         }
     }
 
-    /// Returns a request of this caller with the names under which the user sees it.
-    pub(super) fn label_request(&self, asking: ApprovalRequest) -> ApprovalRequest {
+    /// Returns a request of this caller with its id among those of all sessions.
+    pub(super) fn qualify_request(&self, asking: ApprovalRequest) -> ApprovalRequest {
         ApprovalRequest {
             request: self.qualified_request_id(&asking.request),
-            sub_agent: self.label.clone().or(asking.sub_agent),
             ..asking
         }
     }

@@ -1,12 +1,14 @@
 //! Names a child by its path: `planner ▸ explore#2`.
 
+use crate::domain::child_path::ChildPath;
 use crate::domain::ids::SessionId;
 use crate::domain::task::MAX_CHILD_DEPTH;
 use crate::domain::turn::Role;
+use crate::engine::agent_activity;
 use crate::engine::run_context::RunContext;
 
-/// Returns the names from the parent down to the child: `planner ▸ explore#2`.
-pub(in crate::engine) fn session_display_path(run: &RunContext, session: &SessionId) -> String {
+/// Returns the names from the parent down to the child, cleaned: `planner ▸ explore#2`.
+pub(in crate::engine) fn session_display_path(run: &RunContext, session: &SessionId) -> ChildPath {
     let mut names = Vec::new();
     let mut at = session.clone();
     loop {
@@ -14,20 +16,18 @@ pub(in crate::engine) fn session_display_path(run: &RunContext, session: &Sessio
             .child_session(&at)
             .filter(|_| names.len() <= MAX_CHILD_DEPTH)
         else {
-            names.push(session_role_label(run, &at).to_owned());
-            break;
+            names.reverse();
+            return ChildPath::below(session_role_label(run, &at), names);
         };
-        names.push(child.order.short_name());
+        names.push(agent_activity::clean_line(&child.order.short_name()));
         match &child.order.parent {
             Some(parent) => at = parent.clone(),
             None => {
-                names.push("you".to_owned());
-                break;
+                names.reverse();
+                return ChildPath::below_user(names);
             }
         }
     }
-    names.reverse();
-    names.join(" ▸ ")
 }
 
 fn session_role_label(run: &RunContext, session: &SessionId) -> &'static str {

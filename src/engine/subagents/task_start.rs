@@ -337,7 +337,7 @@ pub(super) fn child_caller(run: &RunContext, order: &TaskOrder) -> CallerContext
         turn: order.turn.clone(),
         role: None,
         profile: order.agent.clone(),
-        label: Some(session_display_path(run, &order.session)),
+        child: Some(session_display_path(run, &order.session)),
         access,
         root,
         staging_files: Vec::new(),

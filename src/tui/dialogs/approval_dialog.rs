@@ -6,6 +6,7 @@
 use ratatui::style::Style;
 
 use super::edit_preview::EditPreview;
+use crate::domain::child_path::ChildPath;
 use crate::domain::event::{Approval, ApprovalDecision};
 use crate::domain::run::RunState;
 use crate::permission::{
@@ -41,7 +42,7 @@ pub(super) fn build_dialog(
     };
     let diff = exact.map_or("", |exact| exact.diff.as_str());
     let patch = (!diff.is_empty()).then(|| EditPreview::parse(&text, &approval.targets, diff));
-    if let Some(path) = approval.child.as_ref().filter(|path| path.contains('▸')) {
+    if let Some(path) = approval.child.as_ref().filter(|path| path.is_session()) {
         sheet = sheet.with_full_text_line(&format!("Asked by {path}"));
     }
     let reasons = reason_lines(approval).into_iter();
@@ -63,15 +64,12 @@ fn describe_caller(approval: &Approval, state: &RunState) -> String {
     let running = state.running.as_ref();
     let who = running.map_or("Agent", |running| role_title(running.order.purpose.role()));
     let who = match &approval.child {
-        Some(path) if path.contains('▸') => task_label(path),
+        Some(path) if path.is_session() => task_label(path),
         Some(child) => format!("{who} ▸ {child}"),
         None => who.to_owned(),
     };
     // A task of the user's belongs to no step.
-    let is_users = approval
-        .child
-        .as_ref()
-        .is_some_and(|path| path.starts_with("you ▸"));
+    let is_users = approval.child.as_ref().is_some_and(ChildPath::is_users);
     let execution = state.execution.as_ref().filter(|_| !is_users);
     let step = execution.and_then(|execution| execution.current.as_ref());
     let step = step.map(|step| format!("step {}", step.n));
@@ -82,11 +80,12 @@ fn describe_caller(approval: &Approval, state: &RunState) -> String {
 }
 
 /// Shortens the path of a subagent of this program to its last part; a task of the user is named as one.
-fn task_label(path: &str) -> String {
-    match path.split(" ▸ ").collect::<Vec<&str>>().as_slice() {
-        ["you", task] => format!("task {task}"),
-        [.., last] => (*last).to_owned(),
-        [] => String::new(),
+fn task_label(path: &ChildPath) -> String {
+    let task = path.last();
+    if path.is_users() && path.n_names() == 2 {
+        format!("task {task}")
+    } else {
+        task.to_owned()
     }
 }
 

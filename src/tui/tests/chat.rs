@@ -263,7 +263,7 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
 fn asked(target: &str, child: Option<&str>) -> (Event, Event) {
     let state = approving(&[target]);
     let mut approval = state.approvals.first().unwrap().clone();
-    approval.child = child.map(str::to_owned);
+    approval.child = child.map(|path| path.to_owned().into());
     let started = Event::Agent {
         turn: approval.turn.clone(),
         role: Role::Planner,

@@ -252,7 +252,7 @@ fn ended_task(order: &TaskOrder) -> Vec<Event> {
     let approval = Approval {
         request: request.clone(),
         turn: order.turn.clone(),
-        child: Some("planner ▸ explore#4".to_owned()),
+        child: Some("planner ▸ explore#4".to_owned().into()),
         ..approving(&["cargo doc"]).approvals[0].clone()
     };
     vec![

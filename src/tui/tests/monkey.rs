@@ -287,7 +287,7 @@ fn other_calls() -> Vec<Place> {
     fn of(permission: &str, target: &str, child: Option<&str>) -> Option<RunState> {
         let mut state = approving(&[target]);
         state.approvals[0].permission = permission.to_owned();
-        state.approvals[0].child = child.map(str::to_owned);
+        state.approvals[0].child = child.map(|path| path.to_owned().into());
         state.approvals[0].offers = vec![ApprovalMatcher::Exact(target.to_owned())];
         Some(state)
     }

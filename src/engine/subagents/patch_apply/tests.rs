@@ -280,7 +280,7 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
     assert!(played.until_asked().await);
     let engine = &played.world.engine;
     let asked = &engine.state().approvals[0];
-    assert_eq!(asked.child.as_deref(), Some("you ▸ general#1"));
+    assert_eq!(asked.child, Some("you ▸ general#1".to_owned().into()));
     assert_eq!(
         (asked.permission.as_str(), asked.targets.as_slice()),
         ("edit", ["a".to_owned(), "b".to_owned()].as_slice())
