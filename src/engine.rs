@@ -68,6 +68,7 @@ pub mod proof_cells;
 mod public_api;
 pub mod read_target_resolver;
 mod receipt_writer;
+mod request_deadline;
 mod request_router;
 mod role_session;
 pub mod run_changes;

@@ -42,8 +42,8 @@ use super::run_context::RunContext;
 use super::subagents::authorization::check_agent_allowed;
 use super::subagents::offered_agents;
 use super::{Engine, TaskCaller, agent_activity};
+pub(super) use pending_tool_calls::AgentTools;
 use pending_tool_calls::PendingToolCall;
-pub(super) use pending_tool_calls::{AgentTools, wait_until_due};
 use tool_socket::{IncomingToolCall, ToolRequest};
 
 /// How long a CLI must wait for the answer to a call; longer calls are answered earlier, after

@@ -39,9 +39,9 @@ use crate::store::TamperedFile;
 use child_event::{ChildEvent, ChildEventSender, PatchEvent};
 
 use super::agent_activity;
-use super::agent_tools::wait_until_due;
 use super::conversations::OpenConversations;
 use super::owner_request::OwnerRequest;
+use super::request_deadline::wait_until_due;
 use super::run_context::RunContext;
 use super::run_setup::RunSetup;
 use child_session_files::{append_final_message, save_child};

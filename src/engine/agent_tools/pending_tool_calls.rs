@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tokio::sync::{oneshot, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::ToolPerformer;
 use super::tool_socket::ToolSockets;
@@ -11,6 +11,7 @@ use super::user_questions::QuestionWait;
 use crate::domain::ids::{DiscussionId, RequestId, RunId, SessionId};
 use crate::engine::agent_tools::tool_reply::AdmittedToolCall;
 use crate::engine::engine_input::EngineInput;
+use crate::engine::request_deadline::wait_until_due;
 use crate::mcp::socket_protocol::ToolAnswer;
 
 /// A call that is not answered yet.
@@ -120,16 +121,5 @@ impl AgentTools {
             request = wait_until_due(due) => EngineInput::ToolDeadline(request),
             knock = self.sockets.next_request() => EngineInput::ToolRequest(knock),
         }
-    }
-}
-
-/// Waits until the instant, and returns its request. Cancel safe.
-pub(in crate::engine) async fn wait_until_due(due: Option<(Instant, RequestId)>) -> RequestId {
-    match due {
-        Some((at, request)) => {
-            sleep_until(at).await;
-            request
-        }
-        None => std::future::pending().await,
     }
 }
