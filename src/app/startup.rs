@@ -397,8 +397,7 @@ pub async fn create_run(
     let (journal, first) = RunJournal::create(open_guard(occupied)?, created)?;
     let mut started = build_ready_run(occupied, checked, git, wishes, journal, Some(first));
     prune_expired_sessions(occupied, &mut started)?;
-    register_agents_of(&mut started)?;
-    clean_worktrees(&mut started)?;
+    prepare_children(&mut started)?;
     Ok(started)
 }
 
@@ -426,8 +425,7 @@ pub async fn reopen_unfinished_run(
     let mut started = build_ready_run(occupied, checked, git, wishes, journal, None);
     started.notices.extend(mended);
     prune_expired_sessions(occupied, &mut started)?;
-    register_agents_of(&mut started)?;
-    clean_worktrees(&mut started)?;
+    prepare_children(&mut started)?;
     Ok(started)
 }
 
@@ -441,19 +439,15 @@ pub(super) async fn clear_leftovers(run: &RunId) {
     }
 }
 
-/// Saves the changes of children of a dead program, and removes their worktrees.
-fn clean_worktrees(started: &mut ReadyRun) -> Result<(), StartError> {
+/// Records the configured agents, saves the changes of children of a dead program, and removes their worktrees.
+fn prepare_children(started: &mut ReadyRun) -> Result<(), StartError> {
     let engine = &mut started.engine;
-    let swept = engine.recover_leftovers(LeftoverKind::Worktrees);
-    swept.map_err(|error| StartError::new(&error, "nothing was started"))
-}
-
-fn register_agents_of(started: &mut ReadyRun) -> Result<(), StartError> {
-    let Some(event) = started.engine.configured_agents_event() else {
-        return Ok(());
+    let registered = match engine.configured_agents_event() {
+        Some(event) => engine.apply_event(event),
+        None => Ok(()),
     };
-    let registered = started.engine.apply_event(event);
-    registered.map_err(|error| StartError::new(&error, "nothing was started"))
+    let swept = registered.and_then(|()| engine.recover_leftovers(LeftoverKind::Worktrees));
+    swept.map_err(|error| StartError::new(&error, "nothing was started"))
 }
 
 /// Inspects and locks a project that has a run. Where there was never one, its directory is not created.

@@ -10,6 +10,7 @@
 //! [`RequestAddress`] that came with the request. The calls, including any secrets, are kept in memory only. Whether
 //! a stored approval covers a call is decided by `decide_call`, as for every other call.
 
+mod agent_questions;
 mod approval_record;
 pub(super) mod automatic_decision;
 pub(super) mod call_request;
@@ -17,7 +18,6 @@ pub(super) mod caller_context;
 mod edit_diff;
 mod pending_requests;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::engine_error::EngineError;
@@ -27,7 +27,6 @@ use crate::domain::event::{
     Approval, ApprovalDecider, ApprovalDecision, DENIED_BY_USER, DenialKind, Event,
 };
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::question::{AgentQuestion, AnswerOption, QuestionAnswer};
 use crate::permission::SessionLineage;
 use crate::permission::approval_suggestions::suggest_approvals;
 use crate::permission::{
@@ -448,70 +447,6 @@ impl ApprovalRequests {
         approvals.into_iter().map(expired).collect()
     }
 
-    /// Shows an agent's questions cleaned, and remembers the agent's wording until they are answered.
-    ///
-    /// # Errors
-    /// Writing the record of the run failed.
-    pub(super) fn on_questions(
-        &mut self,
-        run: &mut RunContext,
-        turn: &CallingTurn,
-        own_id: RequestId,
-        questions: &[AgentQuestion],
-        channel: AnswerChannel,
-    ) -> Result<(), EngineError> {
-        let caller = &turn.caller;
-        let request = caller.qualified_request_id(&own_id);
-        let address = RequestAddress {
-            request: request.clone(),
-            session: caller.session.clone(),
-            channel,
-        };
-        if turn.closed_reason(run).is_some() || !caller.may_ask {
-            run.request(OwnerRequest::DeliverAnswers(address, None));
-            return Ok(());
-        }
-        if caller.role.is_none() {
-            run.request(OwnerRequest::StartUserTimeout(request.clone()));
-        }
-        let shown: Vec<AgentQuestion> = questions.iter().map(clean_question).collect();
-        let raw: BTreeMap<String, String> = shown
-            .iter()
-            .zip(questions)
-            .map(|(shown, asked)| (shown.text.clone(), asked.text.clone()))
-            .collect();
-        self.pending.add_questions(address, raw);
-        run.record(Event::AgentAsked {
-            turn: caller.turn.clone(),
-            request,
-            questions: shown,
-            child: caller.child.as_ref().map(ToString::to_string),
-        })
-    }
-
-    /// Sends the user's answer, in the agent's wording, back to where the question was asked.
-    pub(super) fn answer_questions(
-        &mut self,
-        run: &mut RunContext,
-        request: &RequestId,
-        answer: &QuestionAnswer,
-    ) {
-        let Some((address, raw)) = self.pending.remove_questions(request) else {
-            tracing::warn!("an answer arrived that nothing was waiting for");
-            return;
-        };
-        let answers = match answer {
-            QuestionAnswer::Texts { answers } => Some(
-                answers
-                    .iter()
-                    .map(|(shown, text)| (raw.get(shown).unwrap_or(shown).clone(), text.clone()))
-                    .collect(),
-            ),
-            _ => None,
-        };
-        run.request(OwnerRequest::DeliverAnswers(address, answers));
-    }
-
     /// Forgets a request without an answer.
     pub(super) fn forget(&mut self, request: &RequestId) {
         self.pending.remove(request);
@@ -543,24 +478,6 @@ impl ApprovalRequests {
 
 fn deliver(run: &mut RunContext, address: RequestAddress, decision: Answer) {
     run.request(OwnerRequest::DeliverDecision(address, decision));
-}
-
-/// Cleans a question for display.
-fn clean_question(asked: &AgentQuestion) -> AgentQuestion {
-    let line = |text: &Option<String>| {
-        let text = text.as_deref().map(agent_activity::clean_line);
-        text.filter(|text| !text.is_empty())
-    };
-    let options = asked.options.iter().map(|offered| AnswerOption {
-        label: agent_activity::clean_line(&offered.label),
-        description: line(&offered.description),
-    });
-    AgentQuestion {
-        text: agent_activity::clean_block(&asked.text),
-        header: line(&asked.header),
-        options: options.collect(),
-        picks: asked.picks,
-    }
 }
 
 #[cfg(test)]
