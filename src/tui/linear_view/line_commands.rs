@@ -278,9 +278,7 @@ fn help_lines() -> Vec<String> {
     for group in CommandGroup::ALL {
         lines.push(format!("{}:", group.label()));
         let rows = all_rows().filter(|row| row.group == group);
-        let mut rows: Vec<_> = rows
-            .filter(|row| !row.is_for_window)
-            .collect();
+        let mut rows: Vec<_> = rows.filter(|row| !row.is_for_window).collect();
         rows.dedup_by_key(|row| row.slash);
         lines.extend(
             rows.iter()
