@@ -61,7 +61,7 @@ pub use transcript_search::{LogSearchProgress, LogSearchResult};
 use turn_tracker::TurnTracker;
 
 use super::labels::LocalClock;
-use crate::domain::event::{AgentActivity, DenialKind, Event, PathChange};
+use crate::domain::event::{AgentActivity, Event, PathChange};
 use crate::domain::event_wording::short_commit;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::question::QuestionAnswer;
@@ -194,21 +194,7 @@ impl ChatTranscript {
                 self.hide_last_question();
             }
             Event::StepRecorded { step, .. } => self.end_step(*step, event),
-            Event::ApprovalDecided {
-                request,
-                allowed,
-                by,
-                reason,
-                denial,
-                ..
-            } => {
-                let answer = approval_cards::DecisionSummary {
-                    is_allowed: *allowed,
-                    by,
-                    reason: DenialKind::from_event(*denial, reason).shown_reason(reason),
-                };
-                self.add_decision(request, answer);
-            }
+            Event::ApprovalDecided { .. } => self.add_decision(event),
             Event::TaskPatched { session, patch } => self.add_task_patch(session, patch),
             Event::TodosWritten { session, todos } => self.add_todo_list(session, todos),
             Event::TestsRan { receipt, .. } => {

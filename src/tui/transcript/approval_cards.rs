@@ -3,20 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::tool_call_card::ToolCallCard;
-use crate::domain::event::{Approval, ApprovalDecider};
+use crate::domain::event::Approval;
 use crate::domain::ids::RequestId;
 
 /// Approval requests that have no decision yet.
 #[derive(Debug, Default)]
 pub(super) struct PendingApprovals(pub(super) BTreeMap<RequestId, Approval>);
-
-/// The decision about a call.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct DecisionSummary<'a> {
-    pub(super) is_allowed: bool,
-    pub(super) by: &'a ApprovalDecider,
-    pub(super) reason: &'a str,
-}
 
 impl ToolCallCard {
     /// Returns whether this call acts on `target`.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::approval_cards::DecisionSummary;
 use super::block_content::{BlockContent, FactTone};
 use super::block_layout::BlockVisibility;
 use super::discussion_card::DiscussionCard;
@@ -15,7 +14,7 @@ use super::tool_call_card::{CardDecision, ToolCallCard, ToolCallOutcome, ToolFil
 use super::transcript_block::{BlockAuthor, PrintedPart, TranscriptBlock};
 use super::{ChatTranscript, event_blocks, transcript_columns};
 use crate::domain::discussion::DiscussionEvent;
-use crate::domain::event::{Approval, ApprovalDecider, Event, ToolStatus};
+use crate::domain::event::{Approval, ApprovalDecider, DenialKind, Event, ToolStatus};
 use crate::domain::event_wording::{
     EventSpeaker, describe_discussion_event, word_decision, word_task_end,
 };
@@ -210,24 +209,39 @@ impl ChatTranscript {
 
     /// Adds the decision about a call: who decided, whose call, what, and why it was denied. It is shown
     /// on the call's card where the card can show it.
-    pub(super) fn add_decision(&mut self, request: &RequestId, answer: DecisionSummary<'_>) {
+    pub(super) fn add_decision(&mut self, event: &Event) {
+        let Event::ApprovalDecided {
+            request,
+            allowed,
+            by,
+            reason,
+            denial,
+            ..
+        } = event
+        else {
+            return;
+        };
+        let is_allowed = *allowed;
         let asked = self.pending_approvals.0.remove(request);
         let what = asked
             .as_ref()
             .map_or("the call".to_owned(), Approval::describe_call);
-        let reason = if answer.is_allowed { "" } else { answer.reason };
-        let is_users = *answer.by == ApprovalDecider::User;
+        let reason = if is_allowed {
+            ""
+        } else {
+            DenialKind::from_event(*denial, reason).shown_reason(reason)
+        };
+        let is_users = *by == ApprovalDecider::User;
         let decision = CardDecision {
-            is_allowed: answer.is_allowed,
+            is_allowed,
             is_users,
             reason: clean_for_display(reason),
         };
-        let is_on_card = (is_users || !answer.is_allowed) && self.show_on_card(request, decision);
-        let wording = word_decision(&what, answer.is_allowed, answer.by, answer.reason);
+        let is_on_card = (is_users || !is_allowed) && self.show_on_card(request, decision);
+        let wording = word_decision(&what, is_allowed, by, reason);
         // Only the user's own decisions are shown besides those that no card shows.
-        let wording = wording.filter(|wording| {
-            wording.speaker == EventSpeaker::User || !answer.is_allowed && !is_on_card
-        });
+        let wording = wording
+            .filter(|wording| wording.speaker == EventSpeaker::User || !is_allowed && !is_on_card);
         let mut blocks: Vec<TranscriptBlock> = wording
             .iter()
             .flat_map(event_blocks::from_wording)
