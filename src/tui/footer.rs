@@ -98,20 +98,7 @@ pub fn draw(
         };
     }
     let hints = footer_hints(screen, state, sheet);
-    // Until the user decides whether to resume the run, nothing happens in it.
-    let active = state.filter(|_| screen.dialogs.unfinished_run.is_none());
-    let width = usize::from(row.width);
-    let room = width.saturating_sub(hints_width(&hints) + MIN_HINT_GAP);
-    let present = match diff_position(screen, state, room) {
-        Some(position) => PresentText::quiet(position),
-        None => {
-            let room = PresentRoom {
-                columns: width,
-                hint_columns: hints.last().map_or(0, FooterHint::width),
-            };
-            activity_text::present_text(screen, active, now, room)
-        }
-    };
+    let present = present_text(screen, state, now, usize::from(row.width), &hints);
     // In a view all hints come first.
     let is_view = view_context(screen).is_some() || screen.overlays.palette.is_some();
     let has_room =
@@ -197,6 +184,27 @@ fn footer_hints(
 fn is_scroll_hint(hint: &KeyHint) -> bool {
     let mut commands = hint.keys.iter().map(|(_, command)| command);
     commands.all(|command| matches!(command, ScreenCommand::Scroll(_)))
+}
+
+/// Returns what stands at the left: the position in the diff in front, or what happens now.
+fn present_text(
+    screen: &Screen,
+    state: Option<&RunState>,
+    now: UnixMillis,
+    columns: usize,
+    hints: &[FooterHint],
+) -> PresentText {
+    let room = columns.saturating_sub(hints_width(hints) + MIN_HINT_GAP);
+    if let Some(position) = diff_position(screen, state, room) {
+        return PresentText::quiet(position);
+    }
+    let room = PresentRoom {
+        columns,
+        hint_columns: hints.last().map_or(0, FooterHint::width),
+    };
+    // Until the user decides whether to resume the run, nothing happens in it.
+    let state = state.filter(|_| screen.dialogs.unfinished_run.is_none());
+    activity_text::present_text(screen, state, now, room)
 }
 
 /// Returns the position in the diff in front in at most `room` columns, where the footer has it.
