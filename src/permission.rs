@@ -90,7 +90,7 @@ mod word_list;
 
 pub use decision::{
     Decision, DecisionReason, DecisionSource, DecisionStep, PermissionRequest, PermissionTarget,
-    TASK_CHANGES, decide_call,
+    TASK_CHANGES, decide_call, known_or_none,
 };
 pub use decision_context::{
     DecisionContext, LoopStatus, PhaseAccess, ResolvedPath, SessionLineage,

@@ -40,6 +40,7 @@ use super::todo_list::TodoList;
 use super::turn::{MissingDocumentReason, Role, TurnOutcome};
 use crate::permission::{
     AgentMode, ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope, StoredApproval,
+    known_or_none,
 };
 
 /// One thing that happened.
@@ -374,7 +375,11 @@ pub enum Event {
         by: ApprovalDecider,
         reason: String,
         /// Whether a denial gives a reason; `None` for an allowed call, and in events of earlier versions.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "known_or_none"
+        )]
         denial: Option<DenialKind>,
         /// What the user approved with it for more than this once.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -766,7 +771,7 @@ pub enum DenialKind {
 }
 
 impl DenialKind {
-    /// Returns the kind of a denial; in events of earlier versions only the text of the reason tells it.
+    /// Returns the kind of a denial; in events of earlier versions only the text of the reason says it.
     pub fn from_event(stored: Option<Self>, reason: &str) -> Self {
         match stored {
             Some(kind) => kind,

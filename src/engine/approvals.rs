@@ -207,7 +207,10 @@ impl ApprovalRequests {
             None => run.record(asked)?,
         }
         let session = caller.session.clone();
-        record_missing_tool_call(run, session, &asking.call, &decision, &hidden_permissions)?;
+        // The changes of a task are no call of a tool.
+        if address.channel != AnswerChannel::Patch {
+            record_missing_tool_call(run, session, &asking.call, &decision, &hidden_permissions)?;
+        }
         if let Some(automatic) = automatic {
             return self.record_decision(run, address, automatic, Vec::new());
         }

@@ -351,7 +351,7 @@ impl Engine {
     }
 }
 
-/// Handles what only the conversations of children tell.
+/// Handles what only the conversations of children report.
 fn on_child_event(
     run: &mut RunContext,
     session: &SessionId,
@@ -379,7 +379,7 @@ fn on_child_event(
         AdapterEvent::TurnStarted
         | AdapterEvent::TurnEnded(_)
         | AdapterEvent::SessionLost { .. } => Ok(()),
-        // Views keep one text of a child, not one a block, so they cannot tell which part of it to discard.
+        // Views keep one text of a child, not one a block, so they do not know which part of it to discard.
         AdapterEvent::BlockWithdrawn { .. } => Ok(()),
         // Versions and usage are kept for roles only; nobody sends text into the turn of a child.
         AdapterEvent::Ready { .. }

@@ -316,17 +316,17 @@ impl DiscussionRegistry {
         {
             table.cancel.cancel();
         }
-        for session in stop.sessions {
-            if let Some(table) = self.running.get_mut(id) {
+        if let Some(table) = self.running.get_mut(id) {
+            for session in &stop.sessions {
                 table.stop_codes.insert(session.clone(), stop.code);
                 table.wake_at = None;
             }
-            run.request(OwnerRequest::StopSpeech {
-                discussion: id.clone(),
-                session,
-                code: stop.code,
-            });
         }
+        run.request(OwnerRequest::StopSpeeches {
+            discussion: id.clone(),
+            sessions: stop.sessions,
+            code: stop.code,
+        });
     }
 
     /// Ends a discussion: informs the waiter, and deletes the sessions unless they are kept or can be resumed.

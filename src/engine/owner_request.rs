@@ -72,10 +72,10 @@ pub(super) enum OwnerRequest {
     // To the tasks.
     StartUserTimeout(RequestId),
     StopTasks(Vec<SessionId>),
-    /// Stops the child that speaks in a discussion, which then gets this code for its speech.
-    StopSpeech {
+    /// Stops the children that speak in a discussion, which then gets this code for each speech.
+    StopSpeeches {
         discussion: DiscussionId,
-        session: SessionId,
+        sessions: Vec<SessionId>,
         code: SpeechErrorCode,
     },
 

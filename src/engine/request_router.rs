@@ -198,16 +198,22 @@ impl Engine {
             OwnerRequest::StopTasks(sessions) => {
                 self.subagents.stop_unawaited_tasks(run, &sessions);
             }
-            OwnerRequest::StopSpeech {
+            OwnerRequest::StopSpeeches {
                 discussion,
-                session,
+                mut sessions,
                 code,
             } => {
                 let why = "the discussion no longer waits for it";
                 let subagents = &mut self.subagents;
-                if !subagents.stop_child_task(run, &session, why) {
-                    self.discussions
-                        .on_speech_lost(run, subagents, &discussion, &session, code)?;
+                sessions.retain(|session| !subagents.stop_child_task(run, session, why));
+                if !sessions.is_empty() {
+                    self.discussions.on_speeches_lost(
+                        run,
+                        subagents,
+                        &discussion,
+                        &sessions,
+                        code,
+                    )?;
                 }
             }
             OwnerRequest::StopDiscussion(id, reason) => {

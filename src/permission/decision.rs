@@ -9,7 +9,7 @@ mod decision_reason;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-pub use self::decision_reason::{DecisionReason, DecisionSource, TASK_CHANGES};
+pub use self::decision_reason::{DecisionReason, DecisionSource, TASK_CHANGES, known_or_none};
 use super::decision_context::DecisionContext;
 use super::floor_input::{FloorInput, FloorRestriction};
 use super::hard_limits::{self, Floor};

@@ -21,7 +21,7 @@ use super::{
     step_scope, tool_names, uncontained_commands, wildcard,
 };
 
-/// The floors in the order in which they are reported. Each looks at one kind of danger.
+/// The floors in the order in which they are reported. Each looks at one kind of danger. Events store their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Floor {

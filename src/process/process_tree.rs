@@ -146,7 +146,8 @@ impl ProcessTree {
     }
 
     /// Returns whether a process was started with the child's mark. While a process replaces its program by another one,
-    /// its environment is empty for an instant; one that stays empty belongs to a kernel thread, or was cleared.
+    /// its environment is empty for an instant. One that stays empty was cleared, or belongs to a kernel thread or to a process
+    /// that has ended.
     fn carries_mark(&self, pid: u32) -> bool {
         for _ in 0..MAX_ENVIRONMENT_READS {
             match read_environment(pid) {

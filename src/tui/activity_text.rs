@@ -16,6 +16,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState, RunningTurn};
 use crate::domain::task::ChildSession;
+use crate::domain::turn::Role;
 use crate::text::pluralize;
 
 /// The text for a run that waits for the user.
@@ -116,7 +117,11 @@ impl PresentText {
     /// Renders it; while something works, the colour is in the mark alone and the time is quiet.
     pub fn into_line(self) -> Line<'static> {
         let mark = Span::styled(self.mark, self.style);
-        if self.mark.is_empty() || self.mark == WAITING_MARK {
+        let works = [theme::RUNNING]
+            .into_iter()
+            .chain([Role::Planner, Role::Reviewer].map(theme::role_style))
+            .any(|style| style == self.style);
+        if self.mark.is_empty() || !works {
             return Line::from(vec![mark, Span::styled(self.text, self.style)]);
         }
         let (doing, time) = match self.text.rfind("  ") {

@@ -285,7 +285,10 @@ impl Screen {
         let scope = self.overlays.diff.as_ref().map(DiffView::scope);
         let wish = match scope {
             Some(DiffScope::Step(n)) => UndoRequest::BackTo(n),
-            Some(DiffScope::All | DiffScope::Plan) | None => UndoRequest::Last,
+            Some(DiffScope::Plan) => {
+                return self.show_toast("A version of the plan is shown, no step. ← → show steps.");
+            }
+            Some(DiffScope::All) | None => UndoRequest::Last,
         };
         let actions = self.apply(run_commands::request_undo(wish, state));
         if !actions.is_empty() {

@@ -1,8 +1,8 @@
 //! The command palette: finds every command by a few letters and shows its key.
 //!
 //! Its entries come from the keymap: first the recent commands, then by group those that the command table lists, as far
-//! as they have an effect now. Once letters are typed, all commands are there and only the match counts. Themes are entries too; selecting one previews
-//! it. While the palette is open it gets all keys, and no dialog counts as read.
+//! as they have an effect now. Once letters are typed, all commands are there and only the match counts. Themes are entries
+//! too; selecting one previews it. While the palette is open it gets all keys, and no dialog counts as read.
 
 mod palette_entry;
 mod palette_render;

@@ -292,7 +292,7 @@ fn draw_pointer(frame: &mut Frame, area: Rect) {
             width: 1,
             height: 1,
         };
-        frame.render_widget(Line::styled("▌", theme::KEY), place);
+        frame.render_widget(Line::styled("▌", theme::ACCENT), place);
     }
 }
 

@@ -162,7 +162,7 @@ fn footer_hints(
         Some(KeyContext::Text) => {
             let all = screen.keymap().view_hints(KeyContext::Text).into_iter();
             let (moves, own): (Vec<KeyHint>, Vec<KeyHint>) = all.partition(is_scroll_hint);
-            // What closes it stands last, as in the other views.
+            // What closes it is last, as in the other views.
             let last = action_hint(screen, "help", "help").into_iter().chain(own);
             let n_moves = MAX_OVERLAY_HINTS.saturating_sub(last.clone().count());
             let all = moves.into_iter().take(n_moves).chain(last);
@@ -186,7 +186,7 @@ fn is_scroll_hint(hint: &KeyHint) -> bool {
     commands.all(|command| matches!(command, ScreenCommand::Scroll(_)))
 }
 
-/// Returns what stands at the left: the position in the diff in front, or what happens now.
+/// Returns what is at the left: the position in the diff in front, or what happens now.
 fn present_text(
     screen: &Screen,
     state: Option<&RunState>,

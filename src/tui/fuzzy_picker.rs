@@ -122,7 +122,7 @@ fn row_line(row: &PickerRow, is_chosen: bool, columns: usize, names: usize) -> L
     } else {
         theme::STRONG
     };
-    let mut spans = vec![Span::styled(sign, theme::KEY)];
+    let mut spans = vec![Span::styled(sign, theme::ACCENT)];
     spans.extend(matched_spans(&name, &row.matched_chars, style));
     spans.push(Span::raw(" ".repeat(gap)));
     spans.push(Span::styled(truncate_to_columns(about, room), theme::QUIET));

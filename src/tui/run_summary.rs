@@ -128,7 +128,7 @@ impl SummaryContext<'_> {
     }
 }
 
-/// Describes the steps, the commits and how they were checked. Where a step is not proven, that stands in place of the
+/// Describes the steps, the commits and how they were checked. Where a step is not proven, that is in place of the
 /// tests that passed.
 fn describe_results(state: &RunState) -> Vec<RunFact> {
     let Some(execution) = &state.execution else {

@@ -455,7 +455,7 @@ impl Screen {
         let (hides, goes) = (key("side"), key("other-pane"));
         let (style, goes_where) = match self.tabs.view.pane_focus {
             PaneFocus::Main => (theme::QUIET, "there"),
-            PaneFocus::Side => (theme::KEY, "back"),
+            PaneFocus::Side => (theme::ACCENT, "back"),
         };
         let block = Block::new().borders(Borders::LEFT).border_style(style);
         let mut inner = block.inner(side);

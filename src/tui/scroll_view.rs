@@ -83,8 +83,6 @@ pub enum ScrollTarget {
     /// The row above the settled findings.
     Settled,
     Reviews,
-    /// The row with the filters of a list.
-    Filters,
     Note(u32),
     /// A line of the document, from 0.
     Line(usize),
@@ -128,7 +126,7 @@ pub fn raise_line(line: &mut Line<'static>, bar: Style) {
     line.style = Surface::Raised.style();
 }
 
-/// What stands before each row of a selected entry.
+/// What is before each row of a selected entry.
 pub const PICKED_BAR: &str = "▌";
 
 /// Laid-out lines with their targets.
@@ -429,7 +427,6 @@ impl ScrollView {
             | ScrollTarget::Finding(_)
             | ScrollTarget::Settled
             | ScrollTarget::Reviews
-            | ScrollTarget::Filters
             | ScrollTarget::Note(_)
             | ScrollTarget::Row(_) => None,
         });

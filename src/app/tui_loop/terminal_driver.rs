@@ -207,6 +207,7 @@ impl TerminalDriver {
             TuiSignal::Continued if self.is_lent() => Ok(()),
             TuiSignal::Continued => self.reacquire(),
             TuiSignal::Resized => {
+                self.frame_limiter.on_user_input(Instant::now());
                 self.request_whole_frame();
                 Ok(())
             }
@@ -215,7 +216,9 @@ impl TerminalDriver {
 
     /// Starts a batch of inputs that came together.
     pub fn begin_batch(&mut self) {
-        self.paste_tail.begin_batch(Instant::now());
+        let now = Instant::now();
+        self.frame_limiter.on_user_input(now);
+        self.paste_tail.begin_batch(now);
     }
 
     /// Filters the terminal's answer out of the keys.
@@ -241,7 +244,6 @@ impl TerminalDriver {
 
     /// Makes the next frame come at the pace of the user's keys.
     pub fn request_prompt_frame(&mut self) {
-        self.frame_limiter.on_user_input(Instant::now());
         self.frame_reason = FrameReason::ForUser;
     }
 
@@ -289,11 +291,7 @@ impl TerminalDriver {
     pub fn may_show_agent_output(&self) -> bool {
         let now = Instant::now();
         // A line stays as it is printed, so nothing that came before it may be missing.
-        self.is_linear()
-            || self
-                .frame_limiter
-                .next_allowed_at(FrameReason::ForNews, now)
-                <= now
+        self.is_linear() || self.frame_limiter.may_carry_news(now)
     }
 
     /// Does what is due by now; returns whether the terminal still does not accept what was sent.

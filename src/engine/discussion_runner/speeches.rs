@@ -113,20 +113,23 @@ impl DiscussionRegistry {
         self.advance(run, subagents, id)
     }
 
-    /// Records that no speech will come from a participant whose session had ended before it was stopped.
-    pub(in crate::engine) fn on_speech_lost(
+    /// Records that no speech will come from participants whose sessions had ended before they were stopped. All are
+    /// recorded before the discussion goes on, which may begin a speech in one of these sessions again.
+    pub(in crate::engine) fn on_speeches_lost(
         &mut self,
         run: &mut RunContext,
         subagents: &mut SubagentTasks,
         id: &DiscussionId,
-        session: &SessionId,
+        sessions: &[SessionId],
         code: SpeechErrorCode,
     ) -> Result<(), EngineError> {
-        if let Some(speaking) = find_active_speech(run, id, |each| each.session == *session) {
-            let (seat, session) = (speaking.slot(), Some(speaking.session));
-            let why = "its session no longer works".to_owned();
-            let speech = DiscussionSpeech::from_failure(seat, session, code, why, 0);
-            apply_discussion_event(run, id, speech_finished_event(speech))?;
+        for lost in sessions {
+            if let Some(speaking) = find_active_speech(run, id, |each| each.session == *lost) {
+                let (seat, session) = (speaking.slot(), Some(speaking.session));
+                let why = "its session no longer works".to_owned();
+                let speech = DiscussionSpeech::from_failure(seat, session, code, why, 0);
+                apply_discussion_event(run, id, speech_finished_event(speech))?;
+            }
         }
         self.advance(run, subagents, id)
     }

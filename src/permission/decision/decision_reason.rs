@@ -2,7 +2,8 @@
 //!
 //! Both are stored. Events of earlier versions have the text alone, from which the type is read.
 
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 use strum::VariantArray;
 
 use crate::permission::hard_limits::Floor;
@@ -43,8 +44,14 @@ impl DecisionSource {
 /// What decided about a call, for users, agents and the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionReason {
-    /// What decided; `None` in events of earlier versions. [`DecisionReason::source`] returns it for all.
-    #[serde(rename = "source", default, skip_serializing_if = "Option::is_none")]
+    /// What decided; `None` in events of earlier versions, and where a later one knows more sources.
+    /// [`DecisionReason::source`] returns it for all.
+    #[serde(
+        rename = "source",
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "known_or_none"
+    )]
     pub stored_source: Option<DecisionSource>,
     /// The rule, floor, approval or mode, as text.
     pub rule: String,
@@ -60,6 +67,28 @@ impl DecisionReason {
         self.stored_source
             .unwrap_or_else(|| find_source(&self.rule, &self.origin))
     }
+}
+
+/// Reads a value of which a later version may have more kinds; `None` for one of these.
+///
+/// # Errors
+/// The text is not well-formed.
+pub fn known_or_none<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum StoredKind<T> {
+        Known(T),
+        Unknown(IgnoredAny),
+    }
+    let stored = Option::<StoredKind<T>>::deserialize(deserializer)?;
+    Ok(match stored {
+        Some(StoredKind::Known(kind)) => Some(kind),
+        Some(StoredKind::Unknown(IgnoredAny)) | None => None,
+    })
 }
 
 /// Reads what decided from the text of a reason, as earlier versions wrote it.
@@ -85,6 +114,17 @@ fn find_source(rule: &str, origin: &str) -> DecisionSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_source_of_a_later_version_is_read_from_the_text() {
+        for later in [r#""tomorrow""#, r#"{"floor":"tomorrow"}"#, "7"] {
+            let text = format!(
+                r#"{{"source":{later},"rule":"no rule","origin":"built in","reason":"r"}}"#
+            );
+            let reason: DecisionReason = serde_json::from_str(&text).unwrap();
+            assert_eq!(reason.source(), DecisionSource::NoRule, "{later}");
+        }
+    }
 
     #[test]
     fn what_decided_is_read_from_the_text_only_where_it_is_not_stored() {

@@ -196,7 +196,7 @@ impl CommandPalette {
             }
             PaletteLine::Entry { at, is_idle } => {
                 let sign = if is_chosen { "▸ " } else { "" };
-                let mut spans = vec![Span::styled(format!("{sign:>left$}"), theme::KEY)];
+                let mut spans = vec![Span::styled(format!("{sign:>left$}"), theme::ACCENT)];
                 let columns = usize::from(grid.text_area(place).width);
                 let words = match (is_chosen, is_idle) {
                     (_, true) => theme::QUIET,

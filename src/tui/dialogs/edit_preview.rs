@@ -166,7 +166,7 @@ fn shorten_to_one_row(rows: &mut Vec<Line<'static>>, columns: usize) {
         let room = most.saturating_sub(used);
         if text_width(&span.content) > room {
             span.content = truncate_to_columns(&span.content, room).into();
-            has_sign = true;
+            has_sign |= room > 0;
         }
         used += text_width(&span.content);
     }

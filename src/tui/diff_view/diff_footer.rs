@@ -10,7 +10,7 @@ const SIDES_HINT: &str = "side by side";
 /// From this width on, the footer has room for the position.
 const MIN_COLUMNS: u16 = 80;
 
-/// Where the position in the diff stands.
+/// Where the position in the diff is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PositionPlace {
     /// In the footer, in place of what happens now: the run is over.
@@ -18,7 +18,7 @@ pub enum PositionPlace {
     LastRow,
 }
 
-/// Returns where the position in a diff stands in a window of this width.
+/// Returns where the position in a diff is shown in a window of this width.
 pub fn position_place(state: Option<&RunState>, columns: u16) -> PositionPlace {
     let is_over = state.is_some_and(RunState::is_over);
     if is_over && columns >= MIN_COLUMNS {

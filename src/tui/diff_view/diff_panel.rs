@@ -18,7 +18,7 @@ use crate::tui::view_area::{gutter, inset, split_bottom};
 /// Below this height, the diff's first row names the pending dialog instead.
 const MIN_DIALOG_ROWS: u16 = 14;
 
-/// What stands around the text of a diff.
+/// What is around the text of a diff.
 pub struct DiffSurroundings<'a> {
     /// What the chosen diff is of, where its name in the strip does not say it.
     pub title: Option<String>,

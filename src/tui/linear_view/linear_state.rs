@@ -93,8 +93,9 @@ impl LinearView {
                 self.speaker = None;
                 let text = lines.join("\n");
                 // A call that was denied says so, and why.
-                let is_reason =
-                    !self.typed.is_empty() && text.ends_with(&format!(": {}", self.typed));
+                let is_reason = text.starts_with("Denied ")
+                    && !self.typed.is_empty()
+                    && text.ends_with(&format!(": {}", self.typed));
                 let is_typed = is_reason || !text.is_empty() && self.typed.ends_with(text.trim());
                 let mut lines = if is_typed { Vec::new() } else { lines };
                 if let Some(first) = lines.first_mut() {

@@ -421,9 +421,6 @@ impl CommentsPage<'_> {
             lines: self.head.lines.clone(),
             ..ScrollContent::default()
         };
-        if !self.head.filters.is_empty() {
-            laid.targets.insert(ScrollTarget::Filters, 0);
-        }
         // The last column stays free: the other pane may begin right behind it.
         let columns = self.columns.saturating_sub(1);
         let is_first = |entry: &&CommentsEntry| self.head.lines.is_empty() && entry.is_blank();

@@ -24,7 +24,7 @@ const FACT_GAP: &str = "  ";
 const FACT_SEPARATOR: &str = " · ";
 /// The bar and the blanks behind it.
 const LEAD_COLUMNS: usize = 3;
-/// The labels stand above each other, and their values below the titles of the commits.
+/// The labels are above each other, and their values below the titles of the commits.
 const LABEL_COLUMNS: usize = 12;
 /// From this width on, the keys have their long labels.
 const MIN_LONG_KEY_COLUMNS: usize = 56;
@@ -373,7 +373,7 @@ impl RunSummaryCard {
     }
 }
 
-/// Where the key that copies the merge command stands.
+/// Where the key that copies the merge command is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CopyPlace {
     MergeRow,

@@ -56,7 +56,7 @@ pub struct CenteredWelcome {
     detail: WelcomeDetail,
 }
 
-/// How much stands below the composer.
+/// How much is below the composer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WelcomeDetail {
     Whole,
@@ -82,7 +82,7 @@ impl WelcomePage<'_> {
         choices.find_map(|(detail, spacing)| self.place(area, composer_rows, detail, spacing))
     }
 
-    /// Returns where the parts stand with these blank rows; `None` if they do not fit.
+    /// Returns where the parts are with these blank rows; `None` if they do not fit.
     fn place(
         &self,
         area: Rect,
@@ -179,7 +179,7 @@ fn below_lines(
     parts.retain(|part| !part.is_empty());
     let lines = parts.join(&Line::default());
     let n_runs = info.runs.len().min(MAX_LISTED_RUNS);
-    // The heading of the columns stands in the first row.
+    // The heading of the columns is in the first row.
     let first = if n_above > 0 { n_above + 2 } else { 1 };
     (lines, (first..first + n_runs).collect())
 }

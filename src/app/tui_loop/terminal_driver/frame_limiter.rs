@@ -15,7 +15,7 @@ const FRAMES_AT_ONCE: u32 = 6;
 const FRAMES_AT_END: u32 = 12;
 /// Time between frames that go on for long. Together with the frames at the end it makes sixty per second.
 const EVEN_PACE: Duration = Duration::from_nanos(20_833_334);
-/// How long no input came when the user's inputs have ended: keys that are held and resizes by a mouse come faster.
+/// How long no input came when the user's inputs have ended: a storm of resizes comes faster.
 const INPUT_PAUSE: Duration = Duration::from_millis(5);
 /// Minimum time between two frames that answer the user.
 const AFTER_KEY: Duration = Duration::from_millis(4);
@@ -65,6 +65,12 @@ impl FrameLimiter {
     fn paid_for(&self, frames_at_once: u32) -> Option<Instant> {
         let ahead = EVEN_PACE * (frames_at_once - 1);
         self.paid_until.and_then(|paid| paid.checked_sub(ahead))
+    }
+
+    /// Returns whether a frame that is drawn anyway may show new agent output.
+    pub fn may_carry_news(&self, now: Instant) -> bool {
+        self.last_with_news
+            .is_none_or(|last| last + AFTER_NEWS <= now)
     }
 
     /// Notes that the user did something.
@@ -159,6 +165,27 @@ mod tests {
             assert!(last_frame >= last_input, "{count}: {last_frame}");
             assert!(last_frame <= last_input + 5, "{count}: {last_frame}");
         }
+    }
+
+    #[test]
+    fn frames_for_the_user_carry_news_however_fast_they_come() {
+        let start = Instant::now();
+        let mut frames = FrameLimiter::default();
+        let mut with_news = Vec::new();
+        for at in 0..1_000 {
+            let now = start + Duration::from_millis(at);
+            if at % 16 == 0 {
+                frames.on_user_input(now);
+            }
+            let is_due = frames.next_allowed_at(FrameReason::ForUser, now) <= now;
+            if at % 16 == 6 && is_due {
+                let has_news = frames.may_carry_news(now);
+                frames.on_drawn(now, FrameReason::ForUser, has_news);
+                with_news.extend(has_news.then_some(at));
+            }
+        }
+        let gaps = with_news.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(gaps.max().is_some_and(|gap| gap < 100), "{with_news:?}");
     }
 
     proptest! {

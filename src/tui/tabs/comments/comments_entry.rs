@@ -11,13 +11,13 @@ use crate::tui::text_wrap::{
 };
 use crate::tui::theme;
 
-/// From which width on the text of an entry is indented by what stands before it.
+/// From which width on the text of an entry is indented by what is before it.
 const MIN_COLUMNS_OF_INDENT: usize = 57;
 
 /// The columns before the text of an entry: its bar or its sign, and what keeps it away from the text.
 const MARGIN_COLUMNS: usize = 3;
 
-/// What stands before the text of an entry.
+/// What is before the text of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum EntryMargin {
     /// Nothing: the text starts at the left edge of the page.

@@ -16,8 +16,10 @@ pub struct FindingSelection {
     selected: Option<ScrollTarget>,
     /// The finding that counts as selected until the user selects something.
     offered: Option<u32>,
-    /// Whether the user cleared a selection, and wants none.
-    is_offer_declined: bool,
+    /// How many reviews there were when something was offered last.
+    n_reviews: usize,
+    /// The same when the user cleared a selection: until the next review none is wanted.
+    declined_at: Option<usize>,
     open: BTreeSet<u32>,
     /// Those that the user folded.
     folded: BTreeSet<u32>,
@@ -129,9 +131,13 @@ impl FindingSelection {
     /// once the user wants no selection, nothing is offered.
     pub(super) fn offer_first_open(&mut self, state: Option<&RunState>) {
         self.offered = None;
-        let Some(state) = state.filter(|_| !self.is_offer_declined) else {
+        let Some(state) = state else {
             return;
         };
+        self.n_reviews = state.course.reviews().len();
+        if self.declined_at == Some(self.n_reviews) {
+            return;
+        }
         let listed = self.listed_findings(state).into_iter();
         let mut open = listed.filter(|finding| finding.is_open());
         self.offered = open.next().map(|finding| finding.remark.n);
@@ -307,8 +313,10 @@ impl FindingSelection {
     /// Clears what the user selected; returns whether there was anything.
     pub fn clear_selection(&mut self) -> bool {
         let was_selected = self.selected.take().is_some();
-        self.is_offer_declined |= was_selected;
-        self.offered = self.offered.filter(|_| !was_selected);
+        if was_selected {
+            self.declined_at = Some(self.n_reviews);
+            self.offered = None;
+        }
         was_selected
     }
 }
