@@ -135,7 +135,7 @@ fn a_whole_run_is_played_by_numbers_and_commands() {
     player.wait_for("Question: Send the plan to the reviewer?");
     player.type_line("/tab plan");
     player.wait_for("Plan:");
-    player.wait_for("Tests  sh tests/run.sh");
+    player.wait_for("Tests sh tests/run.sh");
     player.type_line("/auto");
     player.answer("Run this plan", "Run all steps");
     player.answer("Allow this command?", "Deny and say why...");

@@ -100,7 +100,12 @@ impl LineInterface<'_> {
             .map(|page| ScrollView::text(page));
         let page = page.unwrap_or_default();
         let lines = page.lines().map(signs_to_words);
-        lines.filter(|line| !line.trim().is_empty()).collect()
+        let lines: Vec<String> = lines.filter(|line| !line.trim().is_empty()).collect();
+        // The margin of a window, in which the bar of what is picked stays, is none of the text.
+        let indent = |line: &String| line.len() - line.trim_start_matches(' ').len();
+        let margin = lines.iter().map(indent).min().unwrap_or(0);
+        let lines = lines.iter().map(|line| line.get(margin..).unwrap_or(line));
+        lines.map(str::to_owned).collect()
     }
 
     /// Prints the lines with a text: of the shown tab, else of the chat.
