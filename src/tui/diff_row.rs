@@ -23,7 +23,7 @@ const CONTINUATION_SIGN: &str = "↪ ";
 /// From this width on, a row shows both its numbers.
 const MIN_BOTH_NUMBERS_COLUMNS: usize = 72;
 /// Below this width, a row shows no number.
-const MIN_NUMBER_COLUMNS: usize = 30;
+pub const MIN_NUMBER_COLUMNS: usize = 30;
 /// The number of sign and blank before a row's text.
 const SIGN_COLUMNS: usize = 2;
 

@@ -7,7 +7,7 @@
 use ratatui::text::{Line, Span};
 
 use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
-use crate::tui::diff_row::fill_row;
+use crate::tui::diff_row::{MIN_NUMBER_COLUMNS, fill_row};
 use crate::tui::diff_view::{DiffLineMap, parse_hunk_start};
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme::{self, Surface};
@@ -114,7 +114,8 @@ impl EditPreview {
                     Some(DiffLineKind::Hunk) => {
                         is_leading = true;
                         // The numbers beside the first change say where it is.
-                        if leading == LeadingLines::LeftOut && rows.is_empty() {
+                        let has_numbers = columns >= MIN_NUMBER_COLUMNS;
+                        if leading == LeadingLines::LeftOut && rows.is_empty() && has_numbers {
                             continue;
                         }
                     }

@@ -813,7 +813,7 @@ fn the_first_open_finding_is_offered_and_takes_no_key_of_others() {
         seen.contains("BLOCKING   1  ") && !seen.contains("▌◐  BLOCKING"),
         "{seen}"
     );
-    // Whoever clears a selection wants none.
+    // A user who clears a selection wants none.
     press(&mut screen, Some(&state), &["3", ".", "<esc>"]);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(!seen.contains("▌◐  BLOCKING"), "{seen}");

@@ -168,7 +168,7 @@ fn below_lines(
     let mut parts = vec![missing_lines(info, usize::from(columns))];
     let is_short = detail == WelcomeDetail::Short;
     let has_runs = !info.runs.is_empty();
-    // Whoever cannot start a run needs the demo more than the steps of a run; all others know where they are.
+    // A user who cannot start a run needs the demo more than the steps of a run.
     if has_runs || !is_short || !info.has_blocker() {
         parts.push(column_lines(info, columns));
     }
