@@ -29,7 +29,8 @@
 //!
 //! `front_run`, `scrollback_loader`, `document_loader` and `file_watcher` are used by several owners and keep no state of
 //! them. `TuiApp` connects the owners, in four files: this one (events, frames), `action_dispatch` (action → owner),
-//! `front_screen` (keys and requests → what is in front) and `shutdown`. Of its own it has only the socket.
+//! `front_screen` (keys and requests → what is in front) and `shutdown`. Of its own it has only the socket, and
+//! whether the lines of linear mode ended while something was starting.
 //!
 //! What goes wrong, and what prevents it:
 //!
@@ -142,6 +143,8 @@ struct TuiApp {
     theme_saver: ThemeSaver,
     /// Receives commands of other processes, while this process has the lock.
     socket: Option<IpcServer>,
+    /// In linear mode: the user's lines ended while something was starting.
+    lines_have_ended: bool,
 }
 
 /// Everything that the loop reacts to.
@@ -183,6 +186,7 @@ impl TuiApp {
             work: BackgroundWork::default(),
             theme_saver: ThemeSaver::default(),
             socket: None,
+            lines_have_ended: false,
         }
     }
 
@@ -265,7 +269,15 @@ impl TuiApp {
         if changes.is_urgent {
             self.terminal.request_prompt_frame();
         }
+        if self.lines_have_ended {
+            self.on_end_of_lines()?;
+        }
         self.draw_if_due()
+    }
+
+    /// Returns whether the directory was inspected, and is locked or viewed.
+    fn has_opened_directory(&self) -> bool {
+        self.session.project().is_some() || self.viewer.has_view()
     }
 
     /// Draws a frame if it is time.

@@ -202,6 +202,24 @@ fn an_interrupt_and_the_end_of_the_input_quit_a_run_that_waits_or_works() {
 }
 
 #[test]
+fn an_input_that_ends_at_once_still_reports_an_error_and_starts_the_goal_before_it() {
+    let world = World::new();
+    let mut player = Player::start(&world, &["--linear"]);
+    player.type_line("Add a greeting");
+    assert_eq!(player.end(), Some(0));
+    let goal = ".agent-collab/goal.md";
+    let saved = std::fs::read_to_string(world.repository().join(goal)).unwrap();
+    assert!(saved.contains("Add a greeting"), "{saved}");
+
+    let world = World::new();
+    let settings = world.repository().join(".agent-collab");
+    std::fs::create_dir(&settings).unwrap();
+    std::fs::write(settings.join("config.toml"), "colour = 3\n").unwrap();
+    let mut player = Player::start(&world, &["--linear"]);
+    assert_eq!(player.end(), Some(1), "{:#?}", player.lines);
+}
+
+#[test]
 fn linear_mode_is_a_setting_and_needs_no_terminal() {
     let world = World::new();
     world.configure("[screen]\nlinear = true\n");

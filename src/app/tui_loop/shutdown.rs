@@ -96,9 +96,11 @@ impl TuiApp {
         self.session.leave()
     }
 
-    /// Quits at the end of the input in linear mode: nobody is there to confirm it.
+    /// Quits at the end of the input in linear mode: nobody is there to confirm it. What the lines before it asked for
+    /// starts first, and an error in the directory is reported.
     pub(super) fn on_end_of_lines(&mut self) -> Result<(), TuiEnd> {
-        if self.session.is_leaving() {
+        self.lines_have_ended = self.starter.is_pending() || !self.has_opened_directory();
+        if self.session.is_leaving() || self.lines_have_ended {
             return Ok(());
         }
         if !self.session.is_busy() {
