@@ -19,8 +19,8 @@ const EVEN_PACE: Duration = Duration::from_nanos(20_833_334);
 const INPUT_PAUSE: Duration = Duration::from_millis(5);
 /// Minimum time between two frames that answer the user.
 const AFTER_KEY: Duration = Duration::from_millis(4);
-/// Minimum time between two frames with agent output.
-const AFTER_NEWS: Duration = Duration::from_millis(25);
+/// Minimum time between two frames with agent output: thirty a second are enough to read along.
+const AFTER_NEWS: Duration = Duration::from_millis(33);
 
 /// Why a frame is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,8 +132,8 @@ mod tests {
     fn the_first_frame_comes_at_once_and_news_at_their_pace() {
         use FrameReason::ForNews;
         check(
-            &[(5, ForNews), (6, ForNews), (31, ForNews), (500, ForNews)],
-            &[5, 30, 55, 500],
+            &[(5, ForNews), (6, ForNews), (39, ForNews), (500, ForNews)],
+            &[5, 38, 71, 500],
         );
     }
 
@@ -142,7 +142,7 @@ mod tests {
         use FrameReason::{ForNews, ForUser};
         check(
             &[(0, ForNews), (1, ForUser), (2, ForUser), (6, ForNews)],
-            &[0, 1, 5, 25],
+            &[0, 1, 5, 33],
         );
     }
 
