@@ -25,6 +25,6 @@ pub fn check_outside_sandbox(looked: &FloorInput<'_>) -> Option<FloorRestriction
     Some(FloorRestriction {
         action: PermissionAction::Ask,
         max_scope: MaxApprovalScope::Never,
-        reason: format!("{how}, which needs your approval each time"),
+        reason: how.to_owned(),
     })
 }

@@ -105,24 +105,37 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
                 format!("Asked because {reason} (hard limit: {})", floor.label())
             }
             DecisionSource::NoRule => "No rule allows this".to_owned(),
-            DecisionSource::WrittenAsk => format!("A rule asks: {rule} ({origin})"),
+            DecisionSource::WrittenAsk => {
+                format!("A rule asks: {rule} ({})", file_and_line(origin))
+            }
             // A rule that allows can ask too, if there is a doubt; then the reason says which.
             DecisionSource::Program
             | DecisionSource::Written
             | DecisionSource::Approval
-            | DecisionSource::Mode => format!("Asked because {reason}: {rule} ({origin})"),
+            | DecisionSource::Mode => {
+                format!("Asked because {reason}: {rule} ({})", file_and_line(origin))
+            }
         };
-        lines.push((asked, theme::QUIET));
-    }
-    if approval.keeping == MaxApprovalScope::Never && approval.why.is_some() {
-        let text = "You can allow this only once";
-        lines.push((text.to_owned(), theme::PLAIN));
+        let once = match approval.keeping {
+            MaxApprovalScope::Never => ". You can allow it only once.",
+            MaxApprovalScope::Run | MaxApprovalScope::Project => "",
+        };
+        lines.push((format!("{asked}{once}"), theme::QUIET));
     }
     if let Some(reason) = &approval.reason {
         let said = format!("Reason given: {}", to_one_line(reason));
         lines.push((said, theme::ASIDE));
     }
     lines
+}
+
+/// Returns where a rule is written, without the folders above its own.
+fn file_and_line(origin: &str) -> &str {
+    let mut folders = origin.rmatch_indices('/').map(|(at, _)| at);
+    match (folders.next(), folders.next()) {
+        (Some(_), Some(at)) => origin.get(at + 1..).unwrap_or(origin),
+        _ => origin,
+    }
 }
 
 fn add_decisions(sheet: ChoiceDialog, approval: &Approval) -> ChoiceDialog {

@@ -149,7 +149,7 @@ fn a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most() {
     terminal.type_keys("y");
     terminal.wait_for("Asked because it runs outside of the CLI's sandbox");
     terminal.wait_for("Reason given: it is needed");
-    terminal.wait_for("You can allow this only once");
+    terminal.wait_for("You can allow it only once.");
     assert!(!terminal.text().contains("Allow in this run"));
     terminal.type_keys("y");
     // Exactly the same call is asked about again.
