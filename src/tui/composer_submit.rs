@@ -417,6 +417,11 @@ impl Screen {
         }
         let spacing = match (sheet, height) {
             (None, MIN_ROWS_OF_PADDED_COMPOSER..) => ComposerSpacing::Padded,
+            (Some(sheet), MIN_ROWS_OF_PADDED_BELOW_DIALOG..)
+                if sheet.preferred_rows(usize::from(rest.width)) <= height / 3 =>
+            {
+                ComposerSpacing::Padded
+            }
             (None, _) if !is_writing && height < MIN_ROWS_OF_IDLE_COMPOSER => return just(1),
             (_, MIN_ROWS_OF_IDLE_COMPOSER..) => ComposerSpacing::Compact,
             _ => ComposerSpacing::Tight,
@@ -546,5 +551,7 @@ impl Screen {
 
 /// From this height of the part between header and footer on, the composer has padding.
 const MIN_ROWS_OF_PADDED_COMPOSER: usize = 23;
+/// The same below a dialog that needs at most a third of that part.
+const MIN_ROWS_OF_PADDED_BELOW_DIALOG: usize = 30;
 /// In a lower part the composer is one row while nothing is written.
 const MIN_ROWS_OF_IDLE_COMPOSER: usize = 14;

@@ -9,7 +9,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
-use super::clickable_keys::{self};
+use super::clickable_keys;
+use super::composer::ComposerSpacing;
 use super::dialog::dialog_size::{
     ENTER_BESIDE_CHOICE, MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label, without_text_above,
 };
@@ -69,6 +70,10 @@ impl Screen {
             .then(|| split_right(&mut rest, SIDEBAR_COLUMNS));
         let (composer, composer_spacing, centered) =
             self.place_composer(&mut rest, state, sheet.as_ref());
+        if composer_spacing == ComposerSpacing::Padded && sheet.is_some() {
+            // Two grounds and two bars of different meaning do not touch.
+            split_bottom(&mut rest, 1);
+        }
         let sheet_area = match &sheet {
             Some(_) if put_aside.is_some() => split_bottom(&mut rest, 2),
             Some(sheet) => {

@@ -25,6 +25,9 @@ const COLUMN_GAP: usize = 3;
 /// Between the question, what it is about, and who asks.
 const TITLE_GAP: usize = 2;
 
+/// The room beside the question from which on who asks is named, cut if need be.
+const MIN_COLUMNS_OF_ABOUT: usize = 12;
+
 impl ChoiceDialog {
     /// Adds the plan below the full text, as it is written, in place of the lines of steps that are neither new nor changed.
     #[must_use]
@@ -165,7 +168,13 @@ impl ChoiceDialog {
         let subject = self.subject_beside_title(columns);
         let used = text_width(&self.title) + TITLE_GAP + text_width(&self.about);
         if subject.is_none() && (self.about.is_empty() || used > columns) {
-            let title = truncate_to_columns(&self.heading(), columns);
+            // Who asks is left out where hardly anything of it fits.
+            let room = columns.saturating_sub(text_width(&self.title));
+            let title = match room {
+                0..MIN_COLUMNS_OF_ABOUT => self.title.clone(),
+                _ => self.heading(),
+            };
+            let title = truncate_to_columns(&title, columns);
             return Line::styled(title, theme::STRONG);
         }
         let mut spans = vec![Span::styled(self.title.clone(), theme::STRONG)];

@@ -107,9 +107,10 @@ impl ChoiceDialog {
                 }
             }
         }
-        let n_spare = rows.saturating_sub(body.len() + n_choices + usize::from(self.has_gap()));
+        let has_gap = self.has_gap() && !self.has_no_body();
+        let n_spare = rows.saturating_sub(body.len() + n_choices + usize::from(has_gap));
         let n_between = self.rows_between(&choice_rows).min(n_spare);
-        if n_spare > n_between + usize::from(!self.note.is_empty()) && self.has_long_body() {
+        if n_spare > n_between + usize::from(!self.note.is_empty()) && self.has_row_below_title() {
             body.insert(0, Line::default());
         }
         let body_rows = u16::try_from(body.len()).unwrap_or(inner.height);
@@ -118,8 +119,7 @@ impl ChoiceDialog {
             ..inner
         };
         frame.render_widget(Paragraph::new(body), body_area);
-        let has_spare_row =
-            self.has_gap() && body_rows > 0 && usize::from(body_rows) + n_choices < rows;
+        let has_spare_row = has_gap && body_rows > 0 && usize::from(body_rows) + n_choices < rows;
         let body_rows = body_rows + u16::from(has_spare_row);
         let choices = Rect {
             y: inner.y.saturating_add(body_rows),
@@ -142,7 +142,7 @@ impl ChoiceDialog {
             DialogOrigin::Run => {
                 self.rows_between(&choice_rows)
                     + usize::from(!self.note.is_empty())
-                    + usize::from(self.has_long_body())
+                    + usize::from(self.has_row_below_title())
             }
             DialogOrigin::User => 0,
         }
@@ -157,8 +157,14 @@ impl ChoiceDialog {
         }
     }
 
-    fn has_long_body(&self) -> bool {
-        self.body.len() >= MIN_LINES_BELOW_GAP
+    /// Returns whether a blank row below the title helps.
+    fn has_row_below_title(&self) -> bool {
+        self.body.len() >= MIN_LINES_BELOW_GAP || self.has_no_body()
+    }
+
+    /// Returns whether the choices would follow the title at once.
+    pub fn has_no_body(&self) -> bool {
+        self.body.is_empty() && self.edit.is_none() && self.side_by_side.is_none()
     }
 
     /// Returns the indexes of the choices, row by row: short ones side by side, as buttons, others one below the other.

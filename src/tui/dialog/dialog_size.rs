@@ -50,10 +50,10 @@ pub fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> us
     let rows = wanted.min(height.saturating_sub(for_body)).max(least);
     let rows = rows.min(sheet.rows_within(columns, rows));
     // A blank row above the title, and one below a note, which has the last row otherwise.
-    let n_air = if height >= MIN_ROWS_FOR_AIR {
-        sheet.n_air_rows(columns)
-    } else {
-        0
+    let n_air = match height {
+        MIN_ROWS_FOR_AIR.. => sheet.n_air_rows(columns),
+        MIN_ROWS_FOR_PADDING.. => usize::from(sheet.has_no_body()),
+        _ => 0,
     };
     let n_padding = 1 + usize::from(!sheet.note.is_empty()) + n_air;
     let n_spare = height.saturating_sub(wanted + for_body);

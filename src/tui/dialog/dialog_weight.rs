@@ -33,8 +33,8 @@ impl DialogWeight {
     /// Returns the style of signs and of the title where there is no bar.
     pub fn accent_style(self) -> Style {
         match self {
-            Self::Routine | Self::Question => theme::ACCENT,
-            Self::Permission => theme::NEEDS_YOU,
+            Self::Routine => theme::ACCENT,
+            Self::Question | Self::Permission => theme::NEEDS_YOU,
             Self::Destructive => theme::BAD.add_modifier(Modifier::BOLD),
         }
     }

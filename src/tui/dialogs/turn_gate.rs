@@ -16,8 +16,6 @@ use crate::tui::theme;
 
 /// How many lines of the prompt the dialog shows if it is to show some; a key opens the whole prompt.
 const MAX_PROMPT_LINES: usize = 12;
-/// How many headings of new parts are named.
-const MAX_HEADINGS: usize = 3;
 
 pub(super) fn build_dialog(
     id: u32,
@@ -37,20 +35,24 @@ pub(super) fn build_dialog(
     if let Some(again) = &order.again {
         sheet = sheet.with_text(&describe_retry_reason(again), theme::BAD);
     }
-    sheet = match known.preview {
+    let about = match known.preview {
         Some(prompt) => {
             let lines = pluralize(prompt.full_text.lines().count(), "line");
-            let new = describe_new_lines(prompt);
-            let about = format!("{adapter} · {lines} · {new}");
-            let mut sheet = sheet.with_text(&about, theme::QUIET);
-            if known.shows_prompt {
-                sheet = with_excerpt(sheet, &prompt.new_lines);
-            }
-            sheet.full_text = Some((title.clone(), prompt.full_text.clone()));
-            sheet
+            format!("{adapter} · {lines}")
         }
-        None => sheet.with_text("Preparing the prompt", theme::QUIET),
+        None => "Preparing the prompt".to_owned(),
     };
+    let what = describe_turn(&order.purpose);
+    let new = known.preview.map_or(String::new(), describe_new_lines);
+    sheet = sheet
+        .with_about(&about)
+        .with_text(&format!("{what}{new}"), theme::QUIET);
+    if let Some(prompt) = known.preview {
+        if known.shows_prompt {
+            sheet = with_excerpt(sheet, &prompt.new_lines);
+        }
+        sheet.full_text = Some((title.clone(), prompt.full_text.clone()));
+    }
     let is_about_plan = matches!(order.purpose, TurnPurpose::Review | TurnPurpose::Respond);
     let threads = state.threads.all().iter();
     let unsent = threads.filter(|thread| thread.has_unsent_message());
@@ -95,35 +97,16 @@ pub(super) fn build_dialog(
     sheet.with_choice('a', "Send all automatically", ChoiceAction::Act(vec![auto]))
 }
 
-/// Says how much of a prompt the agent has not had in an earlier one, and below which headings.
+/// Says how much of a prompt the agent has not had in an earlier one.
 fn describe_new_lines(prompt: &PromptPreview) -> String {
     if prompt.is_first {
-        return "the first prompt".to_owned();
-    }
-    if prompt.new_lines.is_empty() {
-        return "nothing new".to_owned();
+        return String::new();
     }
     let is_heading = |line: &&String| line.starts_with('#');
-    let n_lines = prompt
-        .new_lines
-        .iter()
-        .filter(|line| !is_heading(line))
-        .count();
-    let headings = prompt.new_lines.iter().filter(is_heading);
-    let headings = headings.map(|line| {
-        // A path behind the name of a part says nothing new.
-        let name = line.trim_start_matches('#').trim();
-        name.split(" in `").next().unwrap_or(name)
-    });
-    let below: Vec<&str> = headings
-        .filter(|heading| !heading.is_empty())
-        .take(MAX_HEADINGS)
-        .collect();
-    let new = format!("{} new", pluralize(n_lines, "line"));
-    if below.is_empty() {
-        new
-    } else {
-        format!("{new}: {}", below.join(", "))
+    let n_lines = prompt.new_lines.iter().filter(|line| !is_heading(line));
+    match n_lines.count() {
+        0 => " Nothing in the prompt is new.".to_owned(),
+        n_lines => format!(" New in the prompt: {}.", pluralize(n_lines, "line")),
     }
 }
 
@@ -154,6 +137,20 @@ fn describe_send(purpose: &TurnPurpose) -> String {
             format!("Let the planner fix step {n}, attempt {attempt}?")
         }
         TurnPurpose::Summary => "Ask the planner for a summary?".to_owned(),
+    }
+}
+
+/// Says what the agent does in the turn.
+fn describe_turn(purpose: &TurnPurpose) -> &'static str {
+    match purpose {
+        TurnPurpose::RefineGoal { .. } => "The agent answers and may change the goal.",
+        TurnPurpose::WritePlan => "The planner writes the plan and changes nothing else.",
+        TurnPurpose::Review => "The reviewer looks for faults in the plan.",
+        TurnPurpose::Respond => "The planner answers each finding and may change the plan.",
+        TurnPurpose::Judge => "It sees both texts side by side and nothing of the history.",
+        TurnPurpose::Step { .. } => "The planner changes files. Tests and the commit follow.",
+        TurnPurpose::Fix { .. } => "The planner sees what failed and changes the code.",
+        TurnPurpose::Summary => "The planner sums up what was done and changes nothing.",
     }
 }
 
