@@ -265,9 +265,9 @@ impl TextPager {
             }
         };
         let (close, find) = (key("close"), key("text-find"));
-        let (sign, back, style) = match &self.dialog_id {
-            Some(_) => ("?", "goes back", theme::NEEDS_YOU),
-            None => ("▤", "closes", theme::STRONG),
+        let back = match &self.dialog_id {
+            Some(_) => "goes back",
+            None => "closes",
         };
         // In a narrow window the footer names the keys that do not fit here.
         let closes = format!("  ({close} {back})");
@@ -279,11 +279,11 @@ impl TextPager {
         let fits = |keys: &&String| text_width(&title) + 2 + text_width(keys) <= columns;
         let keys = forms.iter().find(fits).unwrap_or(least);
         let title = truncate_to_columns(
-            &format!("{sign} {title}"),
+            &format!("▤ {title}"),
             columns.saturating_sub(text_width(keys)),
         );
-        let mut spans = vec![Span::styled(title, style)];
-        spans.extend(clickable_keys::hint_spans(keys, style));
+        let mut spans = vec![Span::styled(title, theme::STRONG)];
+        spans.extend(clickable_keys::hint_spans(keys, theme::QUIET));
         Line::from(spans)
     }
 

@@ -42,7 +42,7 @@ pub struct ScrollView {
     /// The target to scroll to in the next frame, and where to put it.
     pending_scroll: Option<(ScrollTarget, RevealPlacement)>,
     area: Rect,
-    page_keys: String,
+    page_keys: [String; 2],
     /// The key that makes it follow again.
     end_key: String,
     /// The text beside the scroll position; may be empty.
@@ -401,11 +401,11 @@ impl ScrollView {
     /// Sets the key names for scrolling; `None` if the view has no keys.
     pub fn set_page_keys(&mut self, keymap: Option<&ActiveKeymap>) {
         let Some(keymap) = keymap else {
-            self.page_keys.clear();
+            self.page_keys = <[String; 2]>::default();
             return;
         };
         let key = |action| keymap.key_label(action, ComposerFocus::Focused);
-        self.page_keys = format!("{} {}", key("page-up"), key("page-down"));
+        self.page_keys = [key("page-up"), key("page-down")];
         self.end_key = keymap.key_label("end", ComposerFocus::Unfocused);
     }
 

@@ -371,15 +371,20 @@ impl DiffBody {
         } else {
             self.position.item * 100 / end.item.max(1)
         };
+        // At the start it says nothing.
+        let percent = match percent {
+            0 => String::new(),
+            percent => format!(" · {percent}%"),
+        };
         let first = self.has_file_list.then_some(0);
         let at = self.current_file().or(first);
         let n_files = self.diff.files.len();
         let Some((n, file)) = at.and_then(|n| Some((n + 1, self.diff.files.get(n)?))) else {
-            return format!("{} · {percent}%", pluralize(n_files, "file"));
+            return format!("{}{percent}", pluralize(n_files, "file"));
         };
         let place = match n_files {
-            1 => format!(" · {percent}%"),
-            _ => format!(" · {n} of {n_files} · {percent}%"),
+            1 => percent,
+            _ => format!(" · {n} of {n_files}{percent}"),
         };
         truncate_middle(&file.name, room.saturating_sub(text_width(&place))) + &place
     }

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::{RevealPlacement, ScrollAnchor, ScrollView};
+use crate::text::pluralize;
 use crate::tui::clickable_keys;
 use crate::tui::text_wrap::{draw_line, truncate_to_columns};
 use crate::tui::theme;
@@ -58,17 +59,21 @@ impl ScrollView {
             draw_line(frame, line, row);
         }
         if has_more {
-            let percent = self.first_row * 100 / last.max(1);
+            let position = match self.first_row {
+                0 => format!("▾ {}", pluralize(last, "more row")),
+                first => format!("── {}%", first * 100 / last.max(1)),
+            };
             let again = if self.followed_target.is_some() && self.is_scrolled_away {
                 format!("{} follows again · ", self.end_key)
             } else {
                 String::new()
             };
             let aside = &self.status_text;
-            let label = if self.page_keys.is_empty() {
-                format!("── {percent}% {aside}")
-            } else {
-                format!("── {percent}% {aside}· {again}{} ", self.page_keys)
+            let [up, down] = &self.page_keys;
+            let label = match self.first_row {
+                _ if down.is_empty() => format!("{position} {aside}"),
+                0 => format!("{position} {aside}· {again}{down} "),
+                _ => format!("{position} {aside}· {again}{up} {down} "),
             };
             let below = Rect {
                 y: area.bottom().saturating_sub(1),

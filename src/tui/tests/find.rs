@@ -489,7 +489,7 @@ fn log_says_what_it_lists_below_and_what_find_looks_through() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["4", "=", "="]);
     let seen = drawn(&mut screen, (80, 12), Some(&state));
-    assert!(seen.contains("% · listed: what agents did · "), "{seen}");
+    assert!(seen.contains(" · listed: what agents did · "), "{seen}");
     press(&mut screen, Some(&state), &["<c-f>", "q", "q", "q"]);
     let seen = drawn(&mut screen, (80, 12), Some(&state));
     assert!(seen.contains("no match in the listed events"), "{seen}");
