@@ -29,7 +29,7 @@ const GAP_ROWS: u16 = 2;
 /// As it should be, then the least.
 const SPACINGS: [PageSpacing; 2] = [
     PageSpacing {
-        n_gap: 2,
+        n_gap: 1,
         n_around: 4,
     },
     PageSpacing {
@@ -214,7 +214,7 @@ fn column_lines(info: &WelcomeInfo, columns: u16) -> Vec<Line<'static>> {
 }
 
 fn heading(text: &'static str) -> Line<'static> {
-    Line::styled(text, theme::PLAIN)
+    Line::styled(text, theme::STRONG)
 }
 
 fn ready_lines(ready: &[&ReadyPart], columns: usize) -> Vec<Line<'static>> {

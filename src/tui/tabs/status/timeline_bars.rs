@@ -16,7 +16,7 @@ use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
 /// Width of the names at the left.
-const NAME_COLUMNS: usize = 11;
+const NAME_COLUMNS: usize = 12;
 /// Width of the totals at the right.
 const SUM_COLUMNS: usize = 22;
 /// Minimum width of a bar.
@@ -71,8 +71,7 @@ impl TimelineAxis {
 struct TimelineRow {
     name: &'static str,
     style: Style,
-    full: char,
-    part: char,
+    sign: char,
     segments: Vec<TimelineSegment>,
     /// Ends of segments that failed; they get a sign of their own.
     failed_at: Vec<i64>,
@@ -122,8 +121,7 @@ fn timeline_rows(state: &RunState, axis: &TimelineAxis, now: UnixMillis) -> Vec<
         TimelineRow {
             name: labels::role_title(role),
             style: theme::role_style(role),
-            full: '█',
-            part: '▄',
+            sign: '█',
             segments: course
                 .work_times(role, now)
                 .into_iter()
@@ -146,8 +144,7 @@ fn timeline_rows(state: &RunState, axis: &TimelineAxis, now: UnixMillis) -> Vec<
     rows.push(TimelineRow {
         name: "You",
         style: theme::YOU,
-        full: '▒',
-        part: '▒',
+        sign: '▒',
         segments: waits
             .map(|(from, to)| axis.segment(from, Some(to), now))
             .collect(),
@@ -168,15 +165,12 @@ impl TimelineRow {
         let edge = |column: i64| axis.length.saturating_mul(column) / n;
         for (column, cell) in (0..).zip(&mut cells) {
             let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
-            let filled: i64 = self
+            let is_filled = self
                 .segments
                 .iter()
-                .map(|piece| piece.1.min(to).saturating_sub(piece.0.max(from)).max(0))
-                .sum();
-            if filled * 2 >= to - from {
-                *cell = self.full;
-            } else if filled > 0 {
-                *cell = self.part;
+                .any(|piece| piece.0.max(from) < piece.1.min(to));
+            if is_filled {
+                *cell = self.sign;
             }
         }
         for pause in &axis.pauses {
