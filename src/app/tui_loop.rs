@@ -270,7 +270,9 @@ impl TuiApp {
             self.terminal.request_prompt_frame();
         }
         if self.lines_have_ended {
-            self.on_end_of_lines()?;
+            // What the start says is printed before the program leaves.
+            self.draw()?;
+            return self.on_end_of_lines();
         }
         self.draw_if_due()
     }
