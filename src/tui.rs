@@ -22,8 +22,8 @@
 //!
 //! - `tabs`: five tabs, each with its page and its view state, behind the trait `ScreenTab`. A tab says what opening,
 //!   selecting, filtering and copying mean in it, and asks the screen for the rest (`OpenedEntry`).
-//! - `overlays`: what lies over the tab (`ScreenOverlay`): a diff or a board, a long text in front of it, the search bar, the
-//!   palette. The view in front gets the key.
+//! - `overlays`: the stack of what lies over the tab (`ScreenOverlay`): a diff or a board, a long text in front of it, the search
+//!   bar, the palette. The topmost layer gets the key, and asks the screen for the rest (`LayerResponse`).
 //! - `composer_pane`, `dialog_pane`: the text that is written, and the dialogs with all that they show beside the run's state.
 //!   A dialog itself is built again for each frame from the run's state (`dialogs`).
 //! - `tab_kind`, `view_moves`, `command`, `action`: the names that all use, below everything that carries them out.

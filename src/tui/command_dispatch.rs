@@ -4,7 +4,8 @@ use super::Screen;
 use super::action::Action;
 use super::action::QuitStep;
 use super::command::ScreenCommand;
-use super::command_table::{OpenDialog, changes_run};
+use super::command_palette::CommandPalette;
+use super::command_table::changes_run;
 use super::composer_target::{self, ComposerTarget};
 use super::copy_commands::FrontView;
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
@@ -119,10 +120,7 @@ impl Screen {
                 self.overlays.front_transcript(chat).toggle_thinking();
                 Vec::new()
             }
-            ScreenCommand::Copy if self.overlays.is_board_in_front() => {
-                DiscussionCommands::new(self, state).copy_from_board()
-            }
-            ScreenCommand::Copy => self.apply_to_front(state, |front| front.copy_selection()),
+            ScreenCommand::Copy => self.copy_front(state),
             ScreenCommand::SelectAdjacent(along) => {
                 self.change_view(|screen| screen.select_adjacent(along, state))
             }
@@ -150,6 +148,15 @@ impl Screen {
             }
             ScreenCommand::Close => self.close_top().unwrap_or_default(),
             ScreenCommand::Call(call) => (call.function)(self, &call.argument, state),
+        }
+    }
+
+    /// Copies what is in front: a view over the tab, or the tab.
+    pub(super) fn copy_front(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let (overlays, context) = self.split_overlays(state, None);
+        match overlays.view().and_then(|view| view.copy(&context)) {
+            Some(outcome) => self.apply(outcome),
+            None => self.apply_to_front(state, |front| front.copy_selection()),
         }
     }
 
@@ -221,18 +228,6 @@ impl Screen {
         }
     }
 
-    /// Returns what the conditions of commands ask: a run of the history that can be resumed is as if a dialog asked it.
-    pub(super) fn to_open_dialog(&self, sheet: Option<&ChoiceDialog>) -> Option<OpenDialog> {
-        let sheet = sheet.map(ChoiceDialog::to_open_dialog);
-        match self.settings.resumable_run() {
-            Some(_) => Some(OpenDialog {
-                has_resume: true,
-                ..sheet.unwrap_or_default()
-            }),
-            None => sheet,
-        }
-    }
-
     /// Returns why a command that needs a run does nothing.
     pub(super) fn no_run_reason(&self) -> &'static str {
         match self.dialogs.unfinished_run {
@@ -282,7 +277,7 @@ impl Screen {
 
     /// Asks for the steps from the one in the diff on to be undone, and closes the diff, which would cover the question.
     fn undo_shown_step(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let scope = self.overlays.diff.as_ref().map(DiffView::scope);
+        let scope = self.overlays.find().map(DiffView::scope);
         let wish = match scope {
             Some(DiffScope::Step(n)) => UndoRequest::BackTo(n),
             Some(DiffScope::Plan) => {
@@ -292,18 +287,20 @@ impl Screen {
         };
         let actions = self.apply(run_commands::request_undo(wish, state));
         if !actions.is_empty() {
-            self.overlays.diff = None;
+            self.overlays.close::<DiffView>();
         }
         actions
     }
 
     /// Performs an action in the diff view.
     pub(super) fn perform_diff_action(&mut self, does: DiffAction) -> Vec<Action> {
-        let Some(view) = &mut self.overlays.diff else {
+        let Some(view) = self.overlays.find_mut::<DiffView>() else {
             return Vec::new();
         };
         match does {
-            DiffAction::Close => self.overlays.diff = None,
+            DiffAction::Close => {
+                self.overlays.close::<DiffView>();
+            }
             DiffAction::PreviousDiff | DiffAction::NextDiff | DiffAction::Reload => {
                 return view
                     .step_scope(does)
@@ -316,7 +313,7 @@ impl Screen {
                     return self.show_toast(&why);
                 }
             }
-            other => view.scroll(other),
+            other => view.perform_move(other),
         }
         Vec::new()
     }
@@ -407,7 +404,7 @@ impl Screen {
         };
         // Nothing may cover this dialog.
         self.close_overlays();
-        self.overlays.palette = None;
+        self.overlays.close::<CommandPalette>();
         self.overlays.close_search(&mut self.tabs);
         self.open_dialog(sheet);
         self.is_dirty = true;

@@ -20,7 +20,7 @@ use crate::domain::run::RunState;
 impl CommandTarget for Screen {
     fn open_selection(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let context = self.settings.tab_context(&self.documents, state);
-        let child = self.overlays.pager.as_mut().and_then(TextPager::child_mut);
+        let child = self.overlays.find_mut().and_then(TextPager::child_mut);
         let opened = match child {
             Some(child) => toggle_block(&mut child.transcript),
             None => match self.tabs.focused().open_selection(&context) {
@@ -41,7 +41,7 @@ impl CommandTarget for Screen {
     }
 
     fn cycle_filter(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if self.overlays.pager.is_some() {
+        if self.overlays.has::<TextPager>() {
             return self.show_toast("Close the open text first.");
         }
         let context = self.settings.tab_context(&self.documents, state);

@@ -6,17 +6,19 @@
 
 mod palette_entry;
 mod palette_render;
-pub(super) use palette_render::draw_palette;
 
+use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::{Position, Rect};
 
 use super::appearance::ScreenAppearance;
-use super::command;
+use super::command::ScreenCommand;
 use super::command_table::CommandGroup;
 use super::composer_pane::ComposerPane;
 use super::fuzzy_picker::{self, FuzzyTarget};
 use super::keymap::ComposerFocus;
 use super::list_index;
+use super::overlays::{LayerContext, LayerPlace, LayerResponse, ScreenOverlay};
 use super::text_wrap;
 use super::theme::ColorTheme;
 use super::view_moves::ScrollMove;
@@ -30,10 +32,79 @@ const MAX_RECENT_ENTRIES: usize = 5;
 pub struct CommandPalette {
     letters: String,
     chosen: usize,
-    /// The theme that was in use before one was previewed.
-    theme_before: Option<ColorTheme>,
+    /// The theme of the selected entry, which is shown in place of the one in use.
+    preview: Option<ColorTheme>,
     /// The id of the dialog that the user had read when the palette opened.
     covered_dialog: Option<String>,
+    /// Where the last frame showed it and its entries, by index.
+    hit_areas: Option<(Rect, Vec<(Rect, usize)>)>,
+}
+
+impl ScreenOverlay for CommandPalette {
+    fn place(&self) -> LayerPlace {
+        LayerPlace::Window
+    }
+
+    fn draw(&mut self, frame: &mut Frame, _: Rect, context: &LayerContext<'_>) {
+        let theme = self.preview.as_ref().unwrap_or(&context.settings.theme);
+        self.hit_areas = Some(self.draw_list(frame, &palette_context(context), theme));
+    }
+
+    fn on_key(&mut self, key: KeyEvent, context: &LayerContext<'_>) -> LayerResponse {
+        let now = palette_context(context);
+        let command = context.keymap().find_command(&key, ComposerFocus::Focused);
+        let is_its_own = command == Some(ScreenCommand::OpenPalette);
+        match (key.code, list_index::list_move(key)) {
+            _ if is_its_own => LayerResponse::Closed,
+            (KeyCode::Esc, _) => LayerResponse::Closed,
+            (KeyCode::Enter, _) => self.accept_chosen(&now),
+            (_, Some(to)) => {
+                let n = self.matching_entries(&now).len();
+                let next = list_index::step_index(to, self.chosen, n, self.n_shown());
+                self.choose(next, &now)
+            }
+            (_, None) => {
+                self.type_key(key);
+                self.choose(self.chosen, &now)
+            }
+        }
+    }
+
+    /// Adds pasted text to the letters.
+    fn on_paste(&mut self, text: &str) -> LayerResponse {
+        let line = text_wrap::to_one_line(text);
+        self.letters.extend(line.chars().take(100));
+        self.chosen = 0;
+        LayerResponse::used()
+    }
+
+    /// Handles a click: one outside closes it, the first one on a row selects an entry, a second one runs it.
+    fn click(&mut self, at: Position, context: &LayerContext<'_>) -> LayerResponse {
+        let Some((area, rows)) = &self.hit_areas else {
+            return LayerResponse::used();
+        };
+        if !area.contains(at) {
+            return LayerResponse::Closed;
+        }
+        let now = palette_context(context);
+        match rows.iter().find(|(place, _)| place.contains(at)) {
+            Some((_, row)) if self.chosen == *row => self.accept_chosen(&now),
+            Some((_, row)) => self.choose(*row, &now),
+            None => LayerResponse::used(),
+        }
+    }
+
+    /// Selects the previous or next entry, without wrapping around.
+    fn scroll(&mut self, to: ScrollMove, context: &LayerContext<'_>) -> LayerResponse {
+        let now = palette_context(context);
+        let n = self.matching_entries(&now).len();
+        let next = list_index::scroll_index(to, self.chosen, n, self.n_shown());
+        self.choose(next, &now)
+    }
+
+    fn window_area(&self) -> Option<Rect> {
+        self.hit_areas.as_ref().map(|(area, _)| *area)
+    }
 }
 
 impl CommandPalette {
@@ -129,42 +200,17 @@ impl CommandPalette {
         }
     }
 
-    /// Selects the previous or next entry, without wrapping around.
-    pub(super) fn scroll(
-        &mut self,
-        to: ScrollMove,
-        n_shown: usize,
-        now: &PaletteContext<'_>,
-    ) -> PaletteResponse {
-        let n = self.matching_entries(now).len();
-        self.chosen = list_index::scroll_index(to, self.chosen, n, n_shown);
-        PaletteResponse::Selected
+    /// Returns how many entries the last frame showed.
+    fn n_shown(&self) -> usize {
+        self.hit_areas.as_ref().map_or(1, |(_, rows)| rows.len())
     }
 
-    /// Handles a key; `n_shown` is the number of visible rows.
-    pub(super) fn on_key(
-        &mut self,
-        key: KeyEvent,
-        n_shown: usize,
-        now: &PaletteContext<'_>,
-    ) -> PaletteResponse {
-        let keymap = &now.appearance.keymap;
-        let is_its_own = keymap.find_command(&key, ComposerFocus::Focused)
-            == Some(command::ScreenCommand::OpenPalette);
-        match (key.code, list_index::list_move(key)) {
-            _ if is_its_own => PaletteResponse::Closed,
-            (KeyCode::Esc, _) => PaletteResponse::Closed,
-            (KeyCode::Enter, _) => self.accept_chosen(now),
-            (_, Some(to)) => {
-                let n = self.matching_entries(now).len();
-                self.chosen = list_index::step_index(to, self.chosen, n, n_shown);
-                PaletteResponse::Selected
-            }
-            (_, None) => {
-                self.type_key(key);
-                PaletteResponse::Selected
-            }
-        }
+    /// Selects an entry and previews its theme, if it has one.
+    fn choose(&mut self, at: usize, now: &PaletteContext<'_>) -> LayerResponse {
+        self.chosen = at;
+        let entry = self.matching_entries(now).into_iter().nth(at);
+        self.preview = entry.and_then(|entry| entry.theme);
+        LayerResponse::used()
     }
 
     fn type_key(&mut self, key: KeyEvent) {
@@ -180,67 +226,17 @@ impl CommandPalette {
         self.chosen = 0;
     }
 
-    /// Handles a click on a row: the first one selects an entry, a second one runs it.
-    pub(super) fn click_row(&mut self, row: usize, now: &PaletteContext<'_>) -> PaletteResponse {
-        if self.chosen == row {
-            return self.accept_chosen(now);
-        }
-        self.chosen = row;
-        PaletteResponse::Selected
-    }
-
-    fn accept_chosen(&self, now: &PaletteContext<'_>) -> PaletteResponse {
+    fn accept_chosen(&mut self, now: &PaletteContext<'_>) -> LayerResponse {
         match self.matching_entries(now).into_iter().nth(self.chosen) {
-            Some(entry) => PaletteResponse::Accepted(Box::new(entry)),
-            None => PaletteResponse::Unchanged,
+            Some(entry) => LayerResponse::Accepted(Box::new(entry), self.covered_dialog.take()),
+            None => LayerResponse::used(),
         }
     }
 
-    /// Adds pasted text to the letters.
-    pub(super) fn on_paste(&mut self, text: &str) {
-        let line = text_wrap::to_one_line(text);
-        self.letters.extend(line.chars().take(100));
-        self.chosen = 0;
+    /// Returns the theme that is shown only because its entry is selected.
+    pub fn previewed_theme(&self) -> Option<&ColorTheme> {
+        self.preview.as_ref()
     }
-
-    /// Previews the selected theme; on any other entry, restores the previous theme.
-    pub(super) fn preview_theme(&mut self, now: &PaletteContext<'_>, shown: &mut ColorTheme) {
-        let entries = self.matching_entries(now);
-        let theme = entries
-            .get(self.chosen)
-            .and_then(|entry| entry.theme.clone());
-        match (theme, &self.theme_before) {
-            (Some(theme), None) => self.theme_before = Some(std::mem::replace(shown, theme)),
-            (Some(theme), Some(_)) => *shown = theme,
-            (None, _) => {
-                if let Some(before) = self.theme_before.take() {
-                    *shown = before;
-                }
-            }
-        }
-    }
-
-    /// Returns whether a theme is shown only because it is selected.
-    pub fn previews_theme(&self) -> bool {
-        self.theme_before.is_some()
-    }
-
-    /// Restores the theme if one was only previewed; returns the id of the dialog that the user had read before.
-    pub(super) fn close(self, shown: &mut ColorTheme) -> Option<String> {
-        if let Some(before) = self.theme_before {
-            *shown = before;
-        }
-        self.covered_dialog
-    }
-}
-
-/// What a key or a click does to the palette.
-pub(super) enum PaletteResponse {
-    Unchanged,
-    /// Another entry is selected, or other letters are typed.
-    Selected,
-    Closed,
-    Accepted(Box<PaletteEntry>),
 }
 
 impl ComposerPane {
@@ -252,5 +248,18 @@ impl ComposerPane {
             used.insert(0, entry.slash.clone());
             used.truncate(MAX_RECENT_ENTRIES);
         }
+    }
+}
+
+/// Returns what decides which entries are available.
+fn palette_context<'a>(context: &LayerContext<'a>) -> PaletteContext<'a> {
+    PaletteContext {
+        appearance: &context.settings.appearance,
+        recent_commands: &context.composer.assist.recent_commands,
+        tab_actions: context.tabs.shown_actions().1,
+        state: context.state,
+        has_dialog: context.waiting.is_some(),
+        dialog: context.settings.to_open_dialog(context.waiting),
+        has_panes: context.tabs.view.side_area.is_some(),
     }
 }

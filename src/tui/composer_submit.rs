@@ -20,6 +20,8 @@ use super::footer;
 use super::input_guard::unseen_dialog_reason;
 use super::keymap::ComposerFocus;
 use super::mode_line::ModeLine;
+use super::overlays::LayerPlace;
+use super::pager::TextPager;
 use super::tab_kind::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::theme;
@@ -153,9 +155,7 @@ impl Screen {
                 {
                     return SubmitOutcome::StaysInComposer(why);
                 }
-                let shown = self
-                    .dialogs
-                    .readable_dialog_id(self.overlays.pager.as_ref());
+                let shown = self.dialogs.readable_dialog_id(self.overlays.find());
                 let known = self.dialog_context();
                 let unseen = unseen_dialog_reason(&command, shown.as_deref(), state, &known);
                 if let Some(why) = unseen {
@@ -248,7 +248,7 @@ impl Screen {
 
     /// Focuses the composer. Closes a diff or a board, because they leave no room for it.
     pub(super) fn focus_composer(&mut self) {
-        (self.overlays.diff, self.overlays.board) = (None, None);
+        self.overlays.close_at(LayerPlace::WholeHeight);
         self.composer.focus = ComposerFocus::Focused;
         (self.composer.is_left, self.composer.is_lent) = (false, false);
     }
@@ -317,7 +317,7 @@ impl Screen {
         texts.push(self.composer.editor.text());
         self.composer.close_completion();
         self.composer.editor.set_text(texts.join("\n\n").trim());
-        if self.overlays.diff.is_none() && self.overlays.board.is_none() {
+        if !self.overlays.has_place(LayerPlace::WholeHeight) {
             self.composer.focus = ComposerFocus::Focused;
         }
     }
@@ -335,9 +335,9 @@ impl Screen {
         sheet: Option<&ChoiceDialog>,
         now: UnixMillis,
     ) {
-        let word = if self.overlays.search.is_some() {
-            self.overlays
-                .draw_search_bar(frame, composer, &mut self.tabs, state);
+        let line = LayerPlace::ComposerLine;
+        let word = if self.overlays.has_place(line) {
+            self.draw_layer(line, frame, composer, state, sheet, now);
             None
         } else {
             self.draw_composer(frame, composer, state, sheet)
@@ -364,19 +364,16 @@ impl Screen {
         if let Some(places) = centered.filter(|_| sheet.is_none()) {
             return (places.composer, ComposerSpacing::Padded, Some(places));
         }
-        let (n_rows, spacing) = match self.overlays.search {
-            Some(_) => (1, ComposerSpacing::TextOnly),
-            None if self.overlays.takes_whole_height() => (0, ComposerSpacing::TextOnly),
-            None => self.composer_rows(*rest, sheet),
-        };
+        let (n_rows, spacing) = self.composer_rows(*rest, sheet);
         let place = inset(split_bottom(rest, n_rows), gutter(rest.width));
         (place, spacing, None)
     }
 
     /// Returns the parts of the welcome page around the composer, if it is shown and the window is large.
     fn centered_welcome(&self, area: Rect, state: Option<&RunState>) -> Option<CenteredWelcome> {
-        let is_alone = self.overlays.search.is_none() && self.overlays.top().is_none();
-        if !is_alone || !self.shows_welcome_page(state) {
+        let is_covered =
+            self.overlays.covers_tab() || self.overlays.has_place(LayerPlace::ComposerLine);
+        if is_covered || !self.shows_welcome_page(state) {
             return None;
         }
         let rows = |columns| {
@@ -393,7 +390,10 @@ impl Screen {
     /// something is written.
     fn composer_rows(&self, rest: Rect, sheet: Option<&ChoiceDialog>) -> (usize, ComposerSpacing) {
         let just = |n_rows| (n_rows, ComposerSpacing::TextOnly);
-        if self.is_read_only() {
+        if self.overlays.has_place(LayerPlace::ComposerLine) {
+            return just(1);
+        }
+        if self.is_read_only() || self.overlays.takes_whole_height() {
             return just(0);
         }
         let height = usize::from(rest.height);
@@ -458,7 +458,7 @@ impl Screen {
             return toast;
         }
         let asked = self.pending_dialog(state);
-        let dialog = self.to_open_dialog(asked.as_ref());
+        let dialog = self.settings.to_open_dialog(asked.as_ref());
         self.composer.order_completion(state, dialog);
         let is_empty = self.composer.editor.is_empty();
         let label = self.composer_label(state);
@@ -503,7 +503,7 @@ impl Screen {
             _ => None,
         };
         if is_writing && self.composer.assist.has_completion() {
-            let theme = &self.settings.theme;
+            let theme = self.theme();
             self.hit_areas.completion = self.composer.draw_completion(frame, area, theme);
             // They may be covered now.
             self.hit_areas.runs.clear();
@@ -520,10 +520,8 @@ impl Screen {
                 _ => "write",
             };
             // In a text `/` searches.
-            let commands = match self.overlays.pager {
-                Some(_) => "",
-                None => ", / for commands",
-            };
+            let pager = self.overlays.find::<TextPager>();
+            let commands = pager.map_or(", / for commands", |_| "");
             return format!("Press {key} to {what}{commands}");
         }
         let label = if self.composer.editor.is_empty() {

@@ -2,22 +2,21 @@
 
 use super::action::{Action, ExternalViewer};
 use super::appearance::ScreenSettings;
+use super::diff_view::DiffView;
 use super::discussion_commands::discussions_of_run;
 use super::document_texts::DisplayDocuments;
 use super::overlays::OverlayStack;
+use super::pager::TextPager;
 use super::run_commands::CommandOutcome;
 use super::run_summary::merge_command;
 use super::tab_kind::TabKind;
 use super::tabs::ScreenTabs;
+use super::tabs::chat::CopiedCodeBlock;
 use super::text_wrap::to_one_line;
 use crate::domain::ids::DiscussionId;
 use crate::domain::run::RunState;
 use crate::text::{fenced_block, pluralize};
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-/// Which code block was copied last: a hash of all blocks that it was chosen from, and its index counted from the
-/// last one.
-pub type CopiedCodeBlock = Option<(u64, usize)>;
 
 /// What is in front: the open pager or diff, otherwise the tab that has the keys.
 #[derive(Debug)]
@@ -30,19 +29,9 @@ pub(super) struct FrontView<'a> {
 }
 
 impl FrontView<'_> {
-    /// Copies what is in front, except a board.
+    /// Copies what the tab shows; a view that covers it copies itself.
     pub(super) fn copy_selection(&mut self) -> CommandOutcome {
-        if let (Some(view), None) = (&self.overlays.diff, &self.overlays.pager) {
-            let Some(text) = view.text() else {
-                return CommandOutcome::refuse("No diff here to copy.");
-            };
-            let lines = pluralize(text.lines().count(), "line");
-            return CommandOutcome::act(Action::Copy(text))
-                .with_note(&format!("Copied the diff, {lines}"));
-        }
-        if self.overlays.pager.is_none()
-            && let Some(id) = self.tabs.focused().selected_discussion()
-        {
+        if let Some(id) = self.tabs.focused().selected_discussion() {
             return copy_discussion_result(id, self.state);
         }
         match self.selected_text() {
@@ -53,7 +42,7 @@ impl FrontView<'_> {
 
     /// Returns the text of what is in front: the open pager, the selection, or the tab's content.
     fn selected_text(&mut self) -> Result<String, String> {
-        if let Some(pager) = &self.overlays.pager {
+        if let Some(pager) = self.overlays.find::<TextPager>() {
             return Ok(pager.copy_text());
         }
         let merge_command = self.selected_merge_command();
@@ -68,8 +57,8 @@ impl FrontView<'_> {
     /// Returns the merge command while the summary card is visible and nothing else is selected.
     fn selected_merge_command(&self) -> Option<String> {
         let is_shown = self.tabs.view.shown == TabKind::Chat
-            && self.overlays.pager.is_none()
-            && self.overlays.diff.is_none();
+            && !self.overlays.has::<TextPager>()
+            && !self.overlays.has::<DiffView>();
         let is_at_end = self.tabs.chat.transcript.follows_end()
             && self.tabs.chat.transcript.selected_text().is_none();
         let over = self
@@ -108,7 +97,8 @@ impl FrontView<'_> {
     fn selected_code_blocks(&mut self) -> Vec<String> {
         let context = self.settings.tab_context(self.documents, self.state);
         let tab = self.tabs.focused();
-        let has_selection = self.overlays.pager.is_some() || tab.selected_text(&context).is_some();
+        let has_selection =
+            self.overlays.has::<TextPager>() || tab.selected_text(&context).is_some();
         let texts = match tab.agent_texts().filter(|_| !has_selection) {
             Some(texts) => texts,
             None => self.selected_text().into_iter().collect(),
@@ -121,7 +111,7 @@ impl FrontView<'_> {
 
     /// Opens what is in front in another program.
     pub(super) fn open_in_viewer(&mut self, with: ExternalViewer) -> CommandOutcome {
-        let call = match &self.overlays.pager {
+        let call = match self.overlays.find::<TextPager>() {
             Some(pager) => pager
                 .transcript()
                 .and_then(|shown| shown.selected_truncated_call()),

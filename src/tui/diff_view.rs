@@ -26,10 +26,9 @@ use crate::domain::diff_scope::DiffScope;
 use crate::domain::run::RunState;
 use crate::text::unified_diff::UnifiedDiff;
 use diff_body::{DiffBody, DiffPosition};
-pub use diff_footer::{PositionPlace, choose_hints, position_place};
+pub use diff_footer::{PositionPlace, position_place};
 pub use diff_line::{DiffLineMap, parse_hunk_start};
 use diff_panel::DiffSurroundings;
-pub use diff_panel::draw_diff_panel;
 pub use diff_view_actions::DiffAction;
 
 /// The window width from which the old text can stand beside the new one.
@@ -63,6 +62,8 @@ pub struct DiffView {
     is_side_by_side: bool,
     /// The width of the view in the last frame.
     columns: u16,
+    /// The area of each diff in the strip of the last frame.
+    hit_areas: Vec<(Rect, DiffScope)>,
 }
 
 #[derive(Debug)]
@@ -136,6 +137,7 @@ impl DiffView {
             search_origin: None,
             is_side_by_side: false,
             columns: 0,
+            hit_areas: Vec::new(),
         }
     }
 
@@ -195,7 +197,8 @@ impl DiffView {
         Ok(())
     }
 
-    pub fn scroll(&mut self, does: DiffAction) {
+    /// Scrolls, or goes to another file.
+    pub fn perform_move(&mut self, does: DiffAction) {
         let size = self.size;
         if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
             body.scroll(does, size.0, size.1);
@@ -212,7 +215,7 @@ impl DiffView {
 
     /// Draws the strip of diffs with the counts of the chosen one, its title, its visible part, and the position in it
     /// unless the footer has that. Returns the area of each diff in the strip.
-    pub fn draw(
+    fn draw_parts(
         &mut self,
         frame: &mut Frame,
         area: Rect,

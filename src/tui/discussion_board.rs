@@ -10,6 +10,7 @@ mod board_cell;
 mod board_columns;
 mod board_header;
 mod board_model;
+mod board_overlay;
 mod board_reader;
 mod discussion_labels;
 mod round_grid;
@@ -28,6 +29,7 @@ use crate::domain::ids::{DiscussionId, UnixMillis};
 pub use board_actions::BoardAction;
 pub use board_cell::BoardCellContent;
 pub use board_model::{BoardModel, DiscussionCounts};
+pub use board_overlay::build_board_model;
 use board_reader::BoardReader;
 pub use discussion_labels::{attitude_label, describe_decision, describe_stop};
 
@@ -84,7 +86,7 @@ impl DiscussionBoard {
     }
 
     /// Draws the board; `waits` is what needs the user behind it.
-    pub fn draw(
+    fn draw_board(
         &mut self,
         frame: &mut Frame,
         area: Rect,
@@ -138,7 +140,7 @@ impl DiscussionBoard {
     }
 
     /// Moves the selection, or scrolls the open contribution.
-    pub fn scroll(&mut self, to: ScrollMove, minutes: &BoardModel<'_>) {
+    fn move_selection(&mut self, to: ScrollMove, minutes: &BoardModel<'_>) {
         if let Some(reader) = &mut self.reader {
             return reader.scroll(to);
         }
@@ -226,18 +228,13 @@ impl DiscussionBoard {
         self.reader = self.reader.take().map(|_| BoardReader::default());
     }
 
-    /// Returns whether a contribution is open.
-    pub fn is_speech_open(&self) -> bool {
-        self.reader.is_some()
-    }
-
     /// Closes the open contribution; returns whether there was one.
     pub fn close_speech(&mut self) -> bool {
         self.reader.take().is_some()
     }
 
     /// Selects the clicked item, or opens it if it is already selected.
-    pub fn click(&mut self, at: Position, minutes: &BoardModel<'_>) {
+    fn click_item(&mut self, at: Position, minutes: &BoardModel<'_>) {
         let hit = self
             .hit_areas
             .iter()
@@ -255,7 +252,7 @@ impl DiscussionBoard {
     }
 
     /// Returns the open contribution as text to copy; `None` if none is open.
-    pub fn open_speech_text(&self, minutes: &BoardModel<'_>) -> Option<String> {
+    fn open_speech_text(&self, minutes: &BoardModel<'_>) -> Option<String> {
         self.reader.as_ref()?;
         Some(board_reader::to_markdown(
             minutes,

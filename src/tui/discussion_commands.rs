@@ -6,25 +6,16 @@
 mod discussion_screen_command;
 mod discussion_view_state;
 
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
-
 use super::action::{Action, DiscussionTopic};
-use super::command::ScreenCommand;
-use super::command_table::changes_run;
 use super::dialog::{ChoiceAction, ChoiceDialog};
-use super::discussion_board::{self, BoardAction, BoardModel, DiscussionBoard};
-use super::keymap::{KeyContext, KeyHint};
-use super::run_commands::CommandOutcome;
+use super::discussion_board::{self, BoardAction, DiscussionBoard, build_board_model};
 use super::tab_kind::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::transcript::describe_outcome_details;
-use super::view_moves::ScrollMove;
 use super::{Screen, dialogs, theme};
 use crate::domain::discussion::{FINDING_HOLDS, GroupDiscussion};
 use crate::domain::event::Event;
 use crate::domain::findings::FindingStatus;
-use crate::domain::ids::{DiscussionId, UnixMillis};
 use crate::domain::run::RunState;
 pub use discussion_screen_command::discussions_of_run;
 pub use discussion_screen_command::{
@@ -147,12 +138,12 @@ impl<'a> DiscussionCommands<'a> {
 
     /// Performs an action of the board.
     pub(super) fn perform_board_action(&mut self, does: BoardAction) -> Vec<Action> {
-        let Some(board) = &mut self.screen.overlays.board else {
+        let Some(board) = self.screen.overlays.find_mut::<DiscussionBoard>() else {
             return Vec::new();
         };
         if does == BoardAction::Close {
             if !board.close_speech() {
-                self.screen.overlays.board = None;
+                self.screen.overlays.close::<DiscussionBoard>();
             }
             return Vec::new();
         }
@@ -171,7 +162,7 @@ impl<'a> DiscussionCommands<'a> {
             return Vec::new();
         };
         match does {
-            BoardAction::Copy => self.copy_from_board(),
+            BoardAction::Copy => self.screen.copy_front(self.state),
             BoardAction::Quote => self.quote_discussion_result(Some(discussion)),
             BoardAction::Settle => self.ask_to_settle_finding(discussion.order.finding),
             BoardAction::Export => self.export_discussion(Some(discussion)),
@@ -187,32 +178,11 @@ impl<'a> DiscussionCommands<'a> {
         }
     }
 
-    /// Copies the open contribution, or the discussion's result.
-    pub(super) fn copy_from_board(&mut self) -> Vec<Action> {
-        let read = board_model(self.screen, self.state).and_then(|minutes| {
-            let read = self
-                .screen
-                .overlays
-                .board
-                .as_ref()?
-                .open_speech_text(&minutes);
-            Some(read.unwrap_or_else(|| minutes.discussion.result_to_markdown()))
-        });
-        let Some(text) = read else {
-            return Vec::new();
-        };
-        self.screen.apply(CommandOutcome::copy(text))
-    }
-
     /// Shows the board of the next discussion; after the last one, the first.
     fn show_next_board(&mut self) -> Vec<Action> {
         let all = discussions_of_run(self.state);
-        let at = self
-            .screen
-            .overlays
-            .board
-            .as_ref()
-            .and_then(|board| all.iter().position(|each| *each.id() == board.id));
+        let board = self.screen.overlays.find::<DiscussionBoard>();
+        let at = board.and_then(|board| all.iter().position(|each| *each.id() == board.id));
         let next = at.map_or(0, |at| at + 1);
         match all.get(next).or(all.first()) {
             Some(next) if all.len() > 1 => self
@@ -266,7 +236,7 @@ impl<'a> DiscussionCommands<'a> {
                 .screen
                 .show_toast("The discussion of that finding has not finished.");
         };
-        self.screen.overlays.board = None;
+        self.screen.overlays.close::<DiscussionBoard>();
         let holds = result
             .decision
             .as_ref()
@@ -302,119 +272,6 @@ impl<'a> DiscussionCommands<'a> {
         }
         self.screen.open_dialog(sheet)
     }
-
-    /// Handles a click on the board.
-    pub(super) fn click_board(&mut self, at: Position) {
-        if let Some(board) = &mut self.screen.overlays.board
-            && let Some(minutes) =
-                build_board_model(&board.id, &self.screen.discussions, self.state)
-        {
-            board.click(at, &minutes);
-        }
-    }
-
-    /// Moves the board's selection, or scrolls the open contribution.
-    pub(super) fn scroll_board(&mut self, to: ScrollMove) {
-        if let Some(board) = &mut self.screen.overlays.board
-            && let Some(minutes) =
-                build_board_model(&board.id, &self.screen.discussions, self.state)
-        {
-            board.scroll(to, &minutes);
-        }
-    }
-}
-
-/// Draws the open board over the tab.
-pub(super) fn draw_board(
-    screen: &mut Screen,
-    frame: &mut Frame,
-    area: Rect,
-    state: Option<&RunState>,
-    waits: Option<&ChoiceDialog>,
-    now: UnixMillis,
-) {
-    let Some(board) = &mut screen.overlays.board else {
-        return;
-    };
-    let shown = discussions_of_run(state)
-        .iter()
-        .find(|each| *each.id() == board.id);
-    shown
-        .into_iter()
-        .for_each(|shown| screen.discussions.update_counts(shown));
-    let minutes = build_board_model(&board.id, &screen.discussions, state);
-    let waits = waits.map(ChoiceDialog::heading);
-    board.draw(frame, area, minutes.as_ref(), waits.as_deref(), now);
-}
-
-/// Returns the key hints of the board that are useful now.
-pub(super) fn board_hints(screen: &Screen, state: Option<&RunState>) -> Vec<KeyHint> {
-    let minutes = board_model(screen, state);
-    let discussion = minutes.map(|minutes| minutes.discussion);
-    let is_over = discussion.is_some_and(|each| each.outcome.is_some());
-    let is_reading = screen
-        .overlays
-        .board
-        .as_ref()
-        .is_some_and(DiscussionBoard::is_speech_open);
-    let has = |does: BoardAction| match does {
-        BoardAction::Open | BoardAction::NextDiscussion if is_reading => false,
-        BoardAction::PreviousRound | BoardAction::NextRound => is_reading,
-        BoardAction::Quote => is_over,
-        BoardAction::Settle => {
-            is_over && discussion.is_some_and(|each| each.order.finding.is_some())
-        }
-        BoardAction::Stop => discussion.is_some_and(GroupDiscussion::is_running),
-        BoardAction::Resume => discussion.is_some_and(GroupDiscussion::can_resume),
-        BoardAction::NextDiscussion => discussions_of_run(state).len() > 1,
-        _ => true,
-    };
-    let is_useful = |hint: &KeyHint| {
-        hint.keys.iter().all(|(_, command)| match command {
-            ScreenCommand::BoardAction(does) => {
-                has(*does) && !(changes_run(command) && screen.is_read_only())
-            }
-            ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down) => true,
-            ScreenCommand::Scroll(ScrollMove::PageUp | ScrollMove::PageDown) => is_reading,
-            _ => !is_reading,
-        })
-    };
-    let mut hints = screen.keymap().view_hints(KeyContext::Board);
-    hints.retain(is_useful);
-    for hint in &mut hints {
-        let is_line = |command| {
-            matches!(
-                command,
-                &ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down)
-            )
-        };
-        if !is_reading && hint.keys.iter().all(|(_, command)| is_line(command)) {
-            hint.label = "round";
-        }
-    }
-    hints
-}
-
-/// Returns the model of the open board.
-fn board_model<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<BoardModel<'a>> {
-    let id = &screen.overlays.board.as_ref()?.id;
-    build_board_model(id, &screen.discussions, state)
-}
-
-fn build_board_model<'a>(
-    id: &DiscussionId,
-    talks: &'a DiscussionViewState,
-    state: Option<&'a RunState>,
-) -> Option<BoardModel<'a>> {
-    let state = state?;
-    let at = state.discussions.iter().position(|each| each.id() == id)?;
-    Some(BoardModel {
-        discussion: state.discussions.get(at)?,
-        live_texts: &talks.live.texts,
-        children: &state.children,
-        position: (at + 1, state.discussions.len()),
-        counts: talks.counts_of(id),
-    })
 }
 
 /// Formats a result as a quotation: the decision and its reasons, the minority, and the open points.

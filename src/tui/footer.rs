@@ -11,12 +11,13 @@ use super::Screen;
 use super::activity_text::{self, PresentRoom, PresentText};
 use super::clickable_keys;
 use super::command::ScreenCommand;
+use super::command_palette::CommandPalette;
 use super::command_table::{changes_run, is_command_available, is_safe_in_overlay};
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
-use super::diff_view::{self, DiffAction, MIN_SIDES_WINDOW_COLUMNS, PositionPlace};
-use super::discussion_commands;
+use super::diff_view::{self, DiffAction, DiffView, MIN_SIDES_WINDOW_COLUMNS, PositionPlace};
 use super::hit_areas::FooterButtons;
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
+use super::pager::TextPager;
 use super::tab_kind::TabKind;
 use super::tabs;
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
@@ -30,8 +31,6 @@ const MAX_TOAST_ROWS: usize = 3;
 
 /// How many hints stand before the palette's and help's.
 const MAX_VIEW_HINTS: usize = 2;
-/// How many hints a view over the tab has; the help lists all keys.
-const MAX_OVERLAY_HINTS: usize = 4;
 
 /// The clickable areas of the footer.
 #[derive(Debug, Default)]
@@ -100,7 +99,7 @@ pub fn draw(
     let hints = footer_hints(screen, state, sheet);
     let present = present_text(screen, state, now, usize::from(row.width), &hints);
     // In a view all hints come first.
-    let is_view = view_context(screen).is_some() || screen.overlays.palette.is_some();
+    let is_view = screen.overlays.key_layer(screen.composer.focus).is_some();
     let has_room =
         || present.width() + MIN_HINT_GAP + hints_width(&hints) <= usize::from(row.width);
     let present = if is_view && !has_room() {
@@ -135,7 +134,7 @@ fn footer_hints(
     state: Option<&RunState>,
     sheet: Option<&ChoiceDialog>,
 ) -> Vec<FooterHint> {
-    if screen.overlays.palette.is_some() {
+    if screen.overlays.has::<CommandPalette>() {
         let keys = [("↑↓", "choose"), ("Enter", "run"), ("Esc", "close")];
         return keys
             .map(|(keys, what)| FooterHint::fixed(keys, what))
@@ -143,47 +142,26 @@ fn footer_hints(
     }
     // Until the user decides whether to resume the run, no command applies to it.
     let state = state.filter(|_| screen.dialogs.unfinished_run.is_none());
-    match view_context(screen) {
-        Some(KeyContext::Diff) => {
-            let mut all = screen.keymap().view_hints(KeyContext::Diff);
-            all.retain(|hint| is_hint_available(hint, screen, state, None));
-            let all = diff_view::choose_hints(&all, MAX_OVERLAY_HINTS);
-            all.into_iter().map(FooterHint::from).collect()
+    if let Some(layer) = screen.overlays.key_layer(screen.composer.focus) {
+        let Some(context) = layer.key_context() else {
+            return Vec::new();
+        };
+        let mut all = screen.keymap().view_hints(context);
+        all.retain(|hint| is_hint_available(hint, screen, state, None));
+        if context == KeyContext::Text {
+            all.splice(0..0, action_hint(screen, "help", "help"));
         }
-        Some(KeyContext::Find) => {
-            let all = screen.keymap().view_hints(KeyContext::Find).into_iter();
-            let all = all.filter(|hint| is_hint_available(hint, screen, state, None));
-            all.take(MAX_OVERLAY_HINTS).map(FooterHint::from).collect()
-        }
-        Some(KeyContext::Board) => {
-            let all = discussion_commands::board_hints(screen, state);
-            all.into_iter().map(FooterHint::from).collect()
-        }
-        Some(KeyContext::Text) => {
-            let all = screen.keymap().view_hints(KeyContext::Text).into_iter();
-            let (moves, own): (Vec<KeyHint>, Vec<KeyHint>) = all.partition(is_scroll_hint);
-            // What closes it is last, as in the other views.
-            let last = action_hint(screen, "help", "help").into_iter().chain(own);
-            let n_moves = MAX_OVERLAY_HINTS.saturating_sub(last.clone().count());
-            let all = moves.into_iter().take(n_moves).chain(last);
-            all.map(FooterHint::from).collect()
-        }
-        _ => {
-            let mut hints = view_hints(screen, state, sheet);
-            hints.truncate(MAX_VIEW_HINTS);
-            let fixed = [("palette", PALETTE_LABEL), ("help", "help")];
-            let fixed = fixed
-                .into_iter()
-                .filter_map(|(name, what)| action_hint(screen, name, what));
-            hints.extend(fixed.map(FooterHint::from));
-            hints
-        }
+        let all = layer.choose_hints(all, state).into_iter();
+        return all.map(FooterHint::from).collect();
     }
-}
-
-fn is_scroll_hint(hint: &KeyHint) -> bool {
-    let mut commands = hint.keys.iter().map(|(_, command)| command);
-    commands.all(|command| matches!(command, ScreenCommand::Scroll(_)))
+    let mut hints = view_hints(screen, state, sheet);
+    hints.truncate(MAX_VIEW_HINTS);
+    let fixed = [("palette", PALETTE_LABEL), ("help", "help")];
+    let fixed = fixed
+        .into_iter()
+        .filter_map(|(name, what)| action_hint(screen, name, what));
+    hints.extend(fixed.map(FooterHint::from));
+    hints
 }
 
 /// Returns what is at the left: the position in the diff in front, or what happens now.
@@ -209,9 +187,9 @@ fn present_text(
 
 /// Returns the position in the diff in front in at most `room` columns, where the footer has it.
 fn diff_position(screen: &Screen, state: Option<&RunState>, room: usize) -> Option<String> {
-    let view = screen.overlays.diff.as_ref()?;
+    let view = screen.overlays.find::<DiffView>()?;
     let place = diff_view::position_place(state, screen.hit_areas.window_columns);
-    let is_here = screen.overlays.is_diff_in_front() && place == PositionPlace::Footer;
+    let is_here = screen.overlays.is_in_front::<DiffView>() && place == PositionPlace::Footer;
     is_here.then(|| view.describe_position(room))?
 }
 
@@ -336,17 +314,6 @@ fn toast_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<
     lines
 }
 
-/// Returns the view that takes the keys, if there is one.
-fn view_context(screen: &Screen) -> Option<KeyContext> {
-    if screen.overlays.search.is_some() {
-        return Some(KeyContext::Find);
-    }
-    let is_writing = screen.composer.focus == ComposerFocus::Focused;
-    let view = screen.overlays.top()?;
-    // While the user writes beside a long text, the composer has the keys.
-    (view.takes_whole_height() || !is_writing).then(|| view.key_context())
-}
-
 /// A key or related keys with what they do. A key without a command cannot be reassigned.
 #[derive(Debug, Clone)]
 struct FooterHint {
@@ -413,9 +380,10 @@ fn view_hints(
             .next();
         hints.extend(close.map(FooterHint::from));
     }
-    let lies_over = (screen.dialogs.own.is_some() || screen.overlays.pager.is_some()) && is_reading;
+    let has_own = screen.dialogs.own.is_some();
+    let lies_over = (has_own || screen.overlays.has::<TextPager>()) && is_reading;
     let is_free = |hint: &KeyHint| !is_dialog_key(hint, screen, sheet);
-    let is_tab = screen.dialogs.own.is_none() && screen.overlays.pager.is_none() && is_reading;
+    let is_tab = !lies_over && is_reading;
     let rows = screen.keymap().footer_rows();
     let row_hint = |name: &str| {
         let row = rows.iter().find(|row| row.name == name)?;

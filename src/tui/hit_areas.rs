@@ -9,7 +9,6 @@ use super::composer::ComposerSpacing;
 use super::keymap::KeyChord;
 use super::tab_kind::TabKind;
 use super::welcome_page::CenteredWelcome;
-use crate::domain::diff_scope::DiffScope;
 
 /// The area of each hint, and the command of its key.
 pub type FooterButtons = Vec<(Rect, ScreenCommand)>;
@@ -29,11 +28,8 @@ pub struct ScreenHitAreas {
     /// Whether the dialog is reduced to a line, which shows no choices and takes no answer.
     pub is_dialog_folded: bool,
     pub choices: Vec<(Rect, usize)>,
-    /// The open palette and its rows.
-    pub palette: Option<(Rect, Vec<(Rect, usize)>)>,
     /// The rows of the suggestions.
     pub completion: Vec<(Rect, usize)>,
-    pub diff_strip: Vec<(Rect, DiffScope)>,
     /// The recent runs on the welcome page, by index.
     pub runs: Vec<(Rect, usize)>,
     pub buttons: FooterButtons,
@@ -46,11 +42,11 @@ pub struct ScreenHitAreas {
 }
 
 impl ScreenHitAreas {
-    /// Collects the key hints of a finished frame and removes their marks. Outside an open palette there are none,
-    /// because a click there closes it.
-    pub fn collect_hints(&mut self, buffer: &mut Buffer) {
+    /// Collects the key hints of a finished frame and removes their marks. Outside an open palette, which lies in
+    /// `only`, there are none, because a click there closes it.
+    pub fn collect_hints(&mut self, buffer: &mut Buffer, only: Option<Rect>) {
         self.hints = clickable_keys::extract_hint_areas(buffer);
-        if let Some((area, _)) = &self.palette {
+        if let Some(area) = only {
             let hints = &mut self.hints;
             hints.retain(|(place, _)| area.contains(place.as_position()));
         }

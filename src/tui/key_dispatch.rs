@@ -1,15 +1,12 @@
-//! Decides what handles a key: quit keys, then palette, search, pager, diff and board, then
-//! composer, dialog and keymap.
+//! Decides what handles a key: quit keys, then the layers over the tab from the top down, then composer, dialog and
+//! keymap.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::action::Action;
-use super::appearance::ScreenSettings;
 use super::command::ScreenCommand;
-use super::command_palette::{
-    CommandPalette, PaletteAction, PaletteContext, PaletteEntry, PaletteResponse,
-};
-use super::command_table::{CommandTarget, is_safe_in_overlay, works_in_view};
+use super::command_palette::{CommandPalette, PaletteAction, PaletteEntry};
+use super::command_table::{is_safe_in_overlay, works_in_view};
 use super::composer::{ComposerKeyResult, describe_too_large};
 use super::composer_submit::SEND_FIRST;
 use super::composer_submit::SubmitOutcome;
@@ -48,22 +45,9 @@ impl Screen {
         {
             return self.perform_command(command, state);
         }
-        if self.overlays.palette.is_some() {
-            return self.use_palette(state, |palette, n_shown, now| {
-                palette.on_key(key, n_shown, now)
-            });
-        }
-        let keymap = &self.settings.appearance.keymap;
-        if self
-            .overlays
-            .on_search_key(key, keymap, &mut self.tabs, state)
-        {
-            return Vec::new();
-        }
-        let reads_text =
-            self.overlays.pager.is_some() && self.composer.focus == ComposerFocus::Focused;
-        if self.overlays.covers_tab() && !reads_text {
-            return self.on_overlay_key(key, state);
+        let ask = self.ask_overlays(state, |layer, context| layer.on_key(key, context));
+        if let Some(actions) = ask {
+            return actions;
         }
         match self.composer.focus {
             ComposerFocus::Focused if self.dialogs.guard.is_repeated_answer(key) => Vec::new(),
@@ -83,9 +67,7 @@ impl Screen {
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
         let is_auto_key = self.composer.focus == ComposerFocus::Unfocused
             && command == Some(ScreenCommand::AutoGate)
-            && !self.overlays.covers_tab()
-            && self.overlays.palette.is_none()
-            && self.overlays.search.is_none()
+            && self.overlays.is_empty()
             && !self.is_read_only();
         is_auto_key && self.asks_for_auto_again(said, state)
     }
@@ -113,53 +95,9 @@ impl Screen {
         true
     }
 
-    /// Handles a key of the view in front. It hides the dialog and the composer, so their keys do nothing here.
-    fn on_overlay_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
-        let Some(view) = self.overlays.top() else {
-            return Vec::new();
-        };
-        let (context, close) = (view.key_context(), view.named_close_action());
-        if context == KeyContext::Board && self.dialogs.guard.is_view_guarded() {
-            return Vec::new();
-        }
-        if let Some(command) = self.keymap().find_view_command(&key, context) {
-            return self.perform_command(command, state);
-        }
-        if key.code == KeyCode::Enter && self.open_child_session().is_some() {
-            return self.open_selection(state);
-        }
-        match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
-            Some(command) if view.allows(&command) => self.perform_command(command, state),
-            Some(_) => match close {
-                Some(action) => {
-                    let key = self.keymap().key_label(action, ComposerFocus::Unfocused);
-                    self.show_toast_with_keys(&format!("Close this text first ({key})"))
-                }
-                None => Vec::new(),
-            },
-            None => self.explain_answer_key(key, state),
-        }
-    }
-
-    /// Says how a dialog is answered whose text is read, where the key is one of its answers.
-    fn explain_answer_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
-        let read = self.overlays.pager.as_ref().and_then(TextPager::dialog_id);
-        let sheet = self.pending_dialog(state);
-        let sheet = sheet.filter(|sheet| Some(sheet.id.as_str()) == read);
-        let is_answer = sheet.is_some_and(|sheet| {
-            let mut keys = sheet.choices.iter().map(|choice| choice.key);
-            keys.any(|letter| key.code == KeyCode::Char(letter))
-        });
-        if !is_answer {
-            return Vec::new();
-        }
-        let close = self.keymap().key_label("close", ComposerFocus::Unfocused);
-        self.show_toast_with_keys(&format!("{close} goes back to answer"))
-    }
-
     /// Closes the pager, or whatever else its key closes; `None` if there is nothing to close.
     pub(super) fn close_top(&mut self) -> Option<Vec<Action>> {
-        if self.overlays.pager.take().is_some() || self.tabs.focused().clear_selection() {
+        if self.overlays.close::<TextPager>() || self.tabs.focused().clear_selection() {
             return Some(Vec::new());
         }
         self.is_read_only().then(|| vec![Action::CloseView])
@@ -394,53 +332,12 @@ impl Screen {
     }
 
     pub(super) fn open_palette(&mut self) -> Vec<Action> {
-        let pager = self.overlays.pager.as_ref();
-        let covered = self.dialogs.readable_dialog_id(pager);
-        self.overlays.palette = Some(CommandPalette::over_dialog(covered));
+        let covered = self.dialogs.readable_dialog_id(self.overlays.find());
+        self.overlays.open(CommandPalette::over_dialog(covered));
         Vec::new()
     }
 
-    /// Passes a key or a click to the open palette and does what it answers. `how` also gets the number of
-    /// visible rows.
-    pub(super) fn use_palette(
-        &mut self,
-        state: Option<&RunState>,
-        how: impl FnOnce(&mut CommandPalette, usize, &PaletteContext<'_>) -> PaletteResponse,
-    ) -> Vec<Action> {
-        let sheet = self.pending_dialog(state);
-        let dialog = self.to_open_dialog(sheet.as_ref());
-        let Some(palette) = &mut self.overlays.palette else {
-            return Vec::new();
-        };
-        let rows = self.hit_areas.palette.as_ref().map(|(_, rows)| rows.len());
-        let ScreenSettings {
-            appearance, theme, ..
-        } = &mut self.settings;
-        let now = PaletteContext::new(
-            appearance,
-            &self.composer,
-            &self.tabs,
-            state,
-            sheet.as_ref(),
-            dialog,
-        );
-        let entry = match how(palette, rows.unwrap_or(1), &now) {
-            PaletteResponse::Unchanged => return Vec::new(),
-            PaletteResponse::Selected => {
-                palette.preview_theme(&now, theme);
-                return Vec::new();
-            }
-            PaletteResponse::Closed => None,
-            PaletteResponse::Accepted(entry) => Some(entry),
-        };
-        let closed = self.overlays.palette.take();
-        let read_dialog = closed.and_then(|palette| palette.close(theme));
-        entry.map_or_else(Vec::new, |entry| {
-            self.run_palette_entry(*entry, read_dialog, state)
-        })
-    }
-
-    fn run_palette_entry(
+    pub(super) fn run_palette_entry(
         &mut self,
         entry: PaletteEntry,
         read_dialog: Option<String>,

@@ -41,10 +41,7 @@ impl Screen {
         };
         let is_held = self.composer.is_left
             || self.is_read_only()
-            || self.overlays.covers_tab()
-            || self.overlays.palette.is_some()
-            || self.overlays.search.is_some()
-            || self.open_child_session().is_some()
+            || !self.overlays.is_empty()
             || !state.is_none_or(takes_texts);
         let is_free = match self.key_claim(sheet, state) {
             None => true,
@@ -92,10 +89,7 @@ impl Screen {
         };
         state.is_some_and(works)
             && !self.is_read_only()
-            && !self.overlays.covers_tab()
-            && self.overlays.palette.is_none()
-            && self.overlays.search.is_none()
-            && self.open_child_session().is_none()
+            && self.overlays.is_empty()
             && self.pending_dialog(state).is_none()
     }
 
@@ -324,8 +318,7 @@ impl Screen {
             && means_the_same
             && self.takes_reply()
             && self.composer.focus == ComposerFocus::Unfocused
-            && self.overlays.palette.is_none()
-            && self.overlays.search.is_none()
+            && self.overlays.is_empty()
     }
 
     /// Carries out the letter of a hint that was clicked: a click is no beginning of a text.

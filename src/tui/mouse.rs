@@ -9,20 +9,18 @@ use ratatui::layout::{Position, Rect};
 use super::Screen;
 use super::action::Action;
 use super::command::ScreenCommand;
-use super::command_palette::PaletteResponse;
 use super::command_table::CommandTarget;
 use super::dialog::DialogFocus;
 use super::dialogs::view_list;
 use super::discussion_board::DiscussionBoard;
-use super::discussion_commands::DiscussionCommands;
 use super::keymap::{ComposerFocus, KeyChord};
+use super::overlays::{LayerPlace, ScreenOverlay, WHEEL_LINES};
+use super::pager::TextPager;
+use super::search_bar::SearchBar;
 use super::tab_kind::TabKind;
 use super::tabs::PaneFocus;
 use super::view_moves::ScrollMove;
 use crate::domain::run::RunState;
-
-/// How many lines one wheel step scrolls.
-const WHEEL_LINES: usize = 3;
 
 /// Handles a click or a turn of the wheel on the screen.
 pub(super) struct MouseHandler<'a> {
@@ -47,9 +45,12 @@ impl<'a> MouseHandler<'a> {
         match event.kind {
             MouseEventKind::ScrollUp => self.on_wheel(ScrollMove::Up, at),
             MouseEventKind::ScrollDown => self.on_wheel(ScrollMove::Down, at),
-            // The areas under the palette cannot be clicked.
-            MouseEventKind::Down(MouseButton::Left) if self.screen.overlays.palette.is_some() => {
-                return self.click_palette(at);
+            // The areas under a window cannot be clicked.
+            MouseEventKind::Down(MouseButton::Left) if self.is_under_window() => {
+                return match self.screen.hit_areas.hint_key_at(at) {
+                    Some(key) => self.press_hint_key(key),
+                    None => self.click_overlay(at),
+                };
             }
             MouseEventKind::Down(MouseButton::Left) => return self.on_click(at),
             MouseEventKind::Drag(MouseButton::Left) => self.explain_text_selection(),
@@ -73,15 +74,8 @@ impl<'a> MouseHandler<'a> {
     }
 
     fn on_wheel(&mut self, to: ScrollMove, at: Position) {
-        if self.screen.overlays.palette.is_some() {
-            self.screen
-                .use_palette(self.state, |palette, n_shown, now| {
-                    palette.scroll(to, n_shown, now)
-                });
-            return;
-        }
-        if self.screen.overlays.is_board_in_front() {
-            return DiscussionCommands::new(self.screen, self.state).scroll_board(to);
+        if self.is_under_window() {
+            return self.screen.scroll_view(to, self.state);
         }
         if self
             .screen
@@ -104,37 +98,27 @@ impl<'a> MouseHandler<'a> {
             .view
             .side_area
             .filter(|(place, _)| place.contains(at));
-        for _ in 0..WHEEL_LINES {
+        let view = self.screen.overlays.view();
+        for _ in 0..view.map_or(WHEEL_LINES, ScreenOverlay::wheel_lines) {
             match side {
                 Some((_, tab)) => self.screen.scroll_tab(tab, to),
                 None if self.screen.tabs.view.side_area.is_some() => {
                     self.screen.scroll_tab(self.screen.tabs.view.shown, to)
                 }
-                None => self.screen.scroll_view(to),
+                None => self.screen.scroll_view(to, self.state),
             }
         }
     }
 
-    /// Handles a click while the palette is open; one outside closes it.
-    fn click_palette(&mut self, at: Position) -> Vec<Action> {
-        let Some((area, rows)) = &self.screen.hit_areas.palette else {
-            return Vec::new();
-        };
-        if !area.contains(at) {
-            return self
-                .screen
-                .use_palette(self.state, |_, _, _| PaletteResponse::Closed);
-        }
-        let row = rows.iter().find(|(place, _)| place.contains(at));
-        match (self.screen.hit_areas.hint_key_at(at), row) {
-            (Some(key), _) => self.press_hint_key(key),
-            (None, Some((_, row))) => {
-                let row = *row;
-                self.screen
-                    .use_palette(self.state, |palette, _, now| palette.click_row(row, now))
-            }
-            (None, None) => Vec::new(),
-        }
+    /// Returns whether something lies over a part of the window, so that nothing around it can be clicked.
+    fn is_under_window(&self) -> bool {
+        self.screen.overlays.has_place(LayerPlace::Window)
+    }
+
+    fn click_overlay(&mut self, at: Position) -> Vec<Action> {
+        let screen = &mut *self.screen;
+        let ask = screen.ask_overlays(self.state, |layer, context| layer.click(at, context));
+        ask.unwrap_or_default()
     }
 
     /// Selects the previous or next choice of a dialog that has more choices than rows.
@@ -179,13 +163,8 @@ impl<'a> MouseHandler<'a> {
         if let Some(command) = find_hit(&areas.buttons, at) {
             return self.click_button(command);
         }
-        if let Some(scope) = find_hit(&areas.diff_strip, at) {
-            let diff = self.screen.overlays.diff.as_mut();
-            let wanted = diff.and_then(|view| view.choose_scope(scope));
-            return wanted.map(Action::ShowDiff).into_iter().collect();
-        }
         let composer = areas.composer;
-        if composer.contains(at) && self.screen.overlays.search.is_none() {
+        if composer.contains(at) && !self.screen.overlays.has::<SearchBar>() {
             match self.screen.composer.focus {
                 ComposerFocus::Focused => self.screen.composer.editor.on_click(composer, at),
                 ComposerFocus::Unfocused => self.screen.focus_composer(),
@@ -205,20 +184,15 @@ impl<'a> MouseHandler<'a> {
     fn click_view(&mut self, at: Position) -> Vec<Action> {
         let areas = &self.screen.hit_areas;
         let is_in_body = areas.body.contains(at);
-        if is_in_body && self.screen.overlays.is_board_in_front() {
-            DiscussionCommands::new(self.screen, self.state).click_board(at);
-            return Vec::new();
+        if is_in_body && self.screen.overlays.covers_tab() {
+            return self.click_overlay(at);
         }
         let side = self.screen.tabs.view.side_area;
         if let Some((_, tab)) = side.filter(|(place, _)| place.contains(at)) {
             self.screen.tabs.view.pane_focus = PaneFocus::Side;
             return self.click_page(tab, at);
         }
-        if let (true, Some(pager)) = (is_in_body, &mut self.screen.overlays.pager) {
-            pager.click(at);
-            return Vec::new();
-        }
-        if is_in_body && !self.screen.overlays.covers_tab() {
+        if is_in_body {
             return self.click_body(at);
         }
         if areas.is_dialog_folded && areas.dialog.contains(at) {
@@ -232,22 +206,13 @@ impl<'a> MouseHandler<'a> {
 
     /// Presses the key that a hint names; a hint in a page also selects its line.
     fn click_hint(&mut self, key: KeyChord, at: Position) -> Vec<Action> {
-        if self
-            .screen
-            .overlays
-            .pager
-            .as_ref()
-            .is_some_and(|pager| pager.is_help_at(at))
-        {
+        let overlays = &self.screen.overlays;
+        let is_help = |pager: &TextPager| pager.is_help_at(at);
+        if overlays.find().is_some_and(is_help) {
             return self.press_help_key(key);
         }
-        let is_page = self.screen.tabs.view.shown != TabKind::Chat
-            && self.screen.overlays.pager.is_none()
-            && self.screen.overlays.diff.is_none();
-        if self.screen.hit_areas.body.contains(at)
-            && is_page
-            && self.screen.overlays.board.is_none()
-        {
+        let is_page = self.screen.tabs.view.shown != TabKind::Chat && !overlays.covers_tab();
+        if self.screen.hit_areas.body.contains(at) && is_page {
             let _was_pointed_at = self
                 .screen
                 .tabs
@@ -261,7 +226,7 @@ impl<'a> MouseHandler<'a> {
     pub(super) fn press_hint_key(&mut self, key: KeyChord) -> Vec<Action> {
         let event = KeyEvent::new(key.code, key.modifiers);
         let is_typed = self.screen.composer.focus == ComposerFocus::Focused
-            || self.screen.overlays.search.is_some();
+            || self.screen.overlays.has::<SearchBar>();
         if key.is_printable() && is_typed {
             self.screen.toast.text = None;
             match self
@@ -292,7 +257,8 @@ impl<'a> MouseHandler<'a> {
         else {
             return self.screen.show_toast("This key works while you write.");
         };
-        (self.screen.overlays.pager, self.screen.toast.text) = (None, None);
+        self.screen.overlays.close::<TextPager>();
+        self.screen.toast.text = None;
         self.screen.press_command(command, self.state)
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Lays a text out once per width; a session is a transcript, which lays itself out.
 
+mod pager_overlay;
+
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
@@ -13,15 +15,16 @@ use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::markdown;
 use super::scroll_view::ScrollView;
 use super::searchable_view::SearchableView;
-use super::tabs::chat::{ChatArrangement, TranscriptStyle, draw_transcript, scroll_transcript};
+use super::tabs::chat::{ChatArrangement, TranscriptStyle, draw_transcript};
 use super::text_versions::{
     self, ComparisonLayout, ConflictVersions, DocumentComparison, TextPair,
 };
-use super::text_wrap::{clean_for_display, text_width, truncate_to_columns, wrap_spans};
+use super::text_wrap::{
+    clean_for_display, text_width, to_one_line, truncate_to_columns, wrap_spans,
+};
 use super::theme;
 use super::transcript::{ChatTranscript, ChildSessionView, TranscriptFinder};
 use super::view_area::inset_columns;
-use super::view_moves::ScrollMove;
 use crate::domain::ids::SessionId;
 use crate::domain::run::RunState;
 
@@ -107,7 +110,7 @@ impl TextPager {
     /// Creates a pager at the start of a text.
     pub fn new(title: &str, text: &str, form: PagerFormat) -> Self {
         Self {
-            title: super::text_wrap::to_one_line(title),
+            title: to_one_line(title),
             text: truncate_for_layout(text),
             form,
             comparison: None,
@@ -166,16 +169,6 @@ impl TextPager {
         self.child.as_ref().map(|child| &child.transcript)
     }
 
-    pub fn set_title(&mut self, title: &str) {
-        self.title = super::text_wrap::to_one_line(title);
-    }
-
-    pub fn title(&self) -> &str {
-        self.comparison
-            .as_ref()
-            .map_or(&self.title, |both| &both.title)
-    }
-
     /// Returns the text for copying: the selected block of a session, otherwise all of it.
     pub fn copy_text(&self) -> String {
         match (self.transcript(), self.text.is_empty()) {
@@ -185,15 +178,6 @@ impl TextPager {
             }
             (None, false) => self.text.clone(),
             (None, true) => self.scroll_view.text(),
-        }
-    }
-
-    /// Selects the block at a position of a session, and opens or folds it.
-    pub fn click(&mut self, at: Position) {
-        let rows = self.session_area;
-        if let Some(child) = self.child.as_mut().filter(|_| rows.contains(at)) {
-            child.transcript.select_row(usize::from(at.y - rows.y));
-            let _nothing_to_open = child.transcript.toggle_selected();
         }
     }
 
@@ -287,16 +271,8 @@ impl TextPager {
         Line::from(spans)
     }
 
-    /// Scrolls; `page_rows` is the height of the window.
-    pub fn scroll(&mut self, to: ScrollMove, page_rows: u16) {
-        match &mut self.child {
-            Some(child) => scroll_transcript(&mut child.transcript, to, page_rows),
-            None => self.scroll_view.scroll(to),
-        }
-    }
-
     /// Draws the title and the visible lines, which are inset by a column.
-    pub fn draw(&mut self, frame: &mut Frame, body: Rect, keymap: &ActiveKeymap) {
+    fn draw_text(&mut self, frame: &mut Frame, body: Rect, keymap: &ActiveKeymap) {
         let area = inset_columns(body);
         let columns = usize::from(area.width);
         frame.render_widget(self.title_line(keymap, columns), area);

@@ -21,7 +21,7 @@ use super::dialog::ChoiceDialog;
 use super::dialog::ComposerDraft;
 use super::dialog_pane::DialogPane;
 use super::dialogs::DialogContext;
-use super::diff_view::DiffLookup;
+use super::diff_view::{DiffLookup, DiffView};
 use super::discussion_board::DiscussionBoard;
 use super::discussion_commands::DiscussionPlanView;
 use super::discussion_commands::DiscussionViewState;
@@ -268,7 +268,7 @@ impl Screen {
     /// Shows the result of a diff request and the other diffs that can be opened. Does nothing if the user
     /// has closed the view in the meantime.
     pub fn on_diff(&mut self, scope: DiffScope, scopes: Vec<DiffScope>, diff: DiffLookup) {
-        if let Some(view) = &mut self.overlays.diff {
+        if let Some(view) = self.overlays.find_mut::<DiffView>() {
             self.is_dirty = true;
             view.set_diff(scope, scopes, diff);
         }
@@ -424,10 +424,8 @@ impl Screen {
     pub fn on_paste(&mut self, text: &str) {
         self.is_dirty = true;
         self.toast.text = None;
-        if let Some(palette) = &mut self.overlays.palette {
-            return palette.on_paste(text);
-        }
-        if self.overlays.paste_into_search(text, &mut self.tabs) {
+        let ask = self.ask_overlays(None, |layer, _| layer.on_paste(text));
+        if ask.is_some() {
             return;
         }
         if let Some(why) = self.settings.read_only_reason() {
@@ -483,12 +481,13 @@ impl Screen {
         self.open_deferred_dialog();
         self.draw_all(frame, state, now);
         // Removes the hint marks, which the terminal must not see.
-        self.hit_areas.collect_hints(frame.buffer_mut());
-        self.settings.theme.paint(frame.buffer_mut());
-        if let Some((place, _)) = &self.hit_areas.palette
-            && self.overlays.fades_rest()
-        {
-            self.settings.theme.fade_outside(frame.buffer_mut(), *place);
+        let place = self.overlays.window_area();
+        self.hit_areas.collect_hints(frame.buffer_mut(), place);
+        self.theme().paint(frame.buffer_mut());
+        // What lies behind stays as it is while a theme is previewed.
+        let place = place.filter(|_| self.overlays.previewed_theme().is_none());
+        if let Some(place) = place {
+            self.settings.theme.fade_outside(frame.buffer_mut(), place);
         }
         self.is_dirty = false;
     }
@@ -499,9 +498,10 @@ impl Screen {
         self.is_dirty = true;
     }
 
-    /// Returns the theme in use, which the user may have chosen.
-    pub fn theme(&self) -> ColorTheme {
-        self.settings.theme.clone()
+    /// Returns the theme that is shown: the one in use, or one that is only previewed.
+    pub fn theme(&self) -> &ColorTheme {
+        let preview = self.overlays.previewed_theme();
+        preview.unwrap_or(&self.settings.theme)
     }
 
     /// Returns whether the screen has changed since the last frame.

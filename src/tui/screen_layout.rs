@@ -8,7 +8,6 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
-use super::child_session_list::child_title;
 use super::clickable_keys;
 use super::composer::ComposerSpacing;
 use super::dialog::dialog_size::{
@@ -16,11 +15,12 @@ use super::dialog::dialog_size::{
 };
 use super::dialog::{ChoiceDialog, DialogFocus};
 use super::dialogs::question_dialog_id;
-use super::diff_view::draw_diff_panel;
+use super::discussion_board::DiscussionBoard;
+use super::discussion_commands::discussions_of_run;
 use super::hit_areas::ScreenHitAreas;
 use super::keymap::ComposerFocus;
 use super::mode_line::ModeLine;
-use super::pager::TextPager;
+use super::overlays::{LayerContext, LayerPlace, ScreenOverlay};
 use super::run_summary::{SummaryContext, update_summary_card};
 use super::sidebar::SidebarContext;
 use super::step_trail::StepTrail;
@@ -29,10 +29,9 @@ use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, SIDEBAR_COLUMNS};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme::{self, Surface};
-use super::view_area::{gutter, inset, inset_columns, split_bottom, split_right, split_top};
+use super::view_area::{gutter, inset, split_bottom, split_right, split_top};
 use super::welcome_page::WelcomePage;
 use super::{Screen, command_table, footer, header, popup, sidebar};
-use super::{command_palette, discussion_commands};
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
@@ -56,9 +55,8 @@ impl Screen {
         self.settle_focus(waiting.as_ref(), state);
         self.prepare_frame(state, waiting.as_ref());
         // A diff or a board takes the whole height; a waiting dialog is only named there.
-        let is_diff = self.overlays.is_diff_in_front();
         let is_whole = self.overlays.takes_whole_height();
-        let is_beside = !is_whole && self.overlays.pager.is_none();
+        let is_beside = !self.overlays.covers_tab();
         let sheet = waiting.clone().filter(|_| is_beside);
         let reads_on = self.tab_reading(frame.area().height, state);
         let sheet = sheet.map(|sheet| self.fit_dialog(sheet, reads_on, frame.area(), state));
@@ -107,21 +105,7 @@ impl Screen {
         self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area);
         self.update_chat_context(frame.area().width, sidebar.is_some(), state);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
-        match is_whole {
-            true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
-            true => {
-                let area = inset_columns(rest);
-                discussion_commands::draw_board(self, frame, area, state, waiting.as_ref(), now);
-            }
-            false => {
-                let body = self.draw_side_pane(frame, rest, state, now);
-                self.hit_areas.body = body;
-                self.draw_body(frame, body, state, waiting.as_ref(), now);
-                let shown = self.tabs.view.shown;
-                let revision = self.tabs.get(shown).revision(&self.documents);
-                self.tabs.view.record_seen(shown, revision);
-            }
-        }
+        self.draw_view(frame, rest, state, waiting.as_ref(), now);
         // Set again when the dialog is drawn below: only a dialog of this frame counts as read.
         self.dialogs.drawn = None;
         if let Some(sheet) = &sheet {
@@ -132,7 +116,56 @@ impl Screen {
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref(), now);
         self.draw_sidebar(frame, sidebar, state, now);
         self.draw_frames(frame, sidebar);
-        command_palette::draw_palette(self, frame, state, waiting.as_ref());
+        if self.overlays.has_place(LayerPlace::Window) {
+            let (place, window) = (LayerPlace::Window, frame.area());
+            self.draw_layer(place, frame, window, state, waiting.as_ref(), now);
+            // The user has not read the dialog that it covers.
+            self.dialogs.drawn = None;
+            self.dialogs.guard.clear_dialog();
+        }
+    }
+
+    /// Draws the tab with its second pane, or the view that covers it.
+    fn draw_view(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        state: Option<&RunState>,
+        waiting: Option<&ChoiceDialog>,
+        now: UnixMillis,
+    ) {
+        let shown = self.tabs.view.shown;
+        if let Some(place) = self.overlays.view().map(ScreenOverlay::place) {
+            self.draw_layer(place, frame, area, state, waiting, now);
+        } else {
+            self.hit_areas.body = self.draw_side_pane(frame, area, state, now);
+            if !self.hit_areas.body.is_empty() {
+                self.draw_tab(shown, frame, self.hit_areas.body, state, now);
+            }
+        }
+        if !self.overlays.takes_whole_height() {
+            let revision = self.tabs.get(shown).revision(&self.documents);
+            self.tabs.view.record_seen(shown, revision);
+        }
+    }
+
+    /// Draws the layer at a place, if there is one.
+    pub(super) fn draw_layer(
+        &mut self,
+        place: LayerPlace,
+        frame: &mut Frame,
+        area: Rect,
+        state: Option<&RunState>,
+        waiting: Option<&ChoiceDialog>,
+        now: UnixMillis,
+    ) {
+        if let Some(n) = self.overlays.position(place) {
+            let (overlays, context) = self.split_overlays(state, waiting);
+            let context = LayerContext { now, ..context };
+            overlays.with_layer(n, &context, |layer, context| {
+                layer.draw(frame, area, context)
+            });
+        }
     }
 
     /// Hides in the chat the question that the dialog below asks, and what failed if the whole dialog has room.
@@ -199,7 +232,7 @@ impl Screen {
 
     /// Draws lines around dialog, composer and sidebar in a theme that keeps frames.
     fn draw_frames(&self, frame: &mut Frame, sidebar: Option<Rect>) {
-        if self.settings.theme.keeps_frames() {
+        if self.theme().keeps_frames() {
             let areas = [self.hit_areas.dialog, self.hit_areas.composer];
             for area in areas.into_iter().chain(sidebar) {
                 popup::outline(frame, area);
@@ -216,7 +249,14 @@ impl Screen {
         };
         update_summary_card(&mut self.tabs.chat.transcript, state, &summary);
         self.update_terminal_status(waiting, state);
-        self.close_stale_pager(waiting);
+        self.overlays.close_stale(waiting);
+        self.overlays.close_stale_search(&mut self.tabs);
+        let board = self.overlays.find::<DiscussionBoard>();
+        let mut discussions = discussions_of_run(state).iter();
+        let shown = board.and_then(|board| discussions.find(|each| *each.id() == board.id));
+        if let Some(shown) = shown {
+            self.discussions.update_counts(shown);
+        }
     }
 
     pub(super) fn welcome_page(&self) -> WelcomePage<'_> {
@@ -224,20 +264,6 @@ impl Screen {
             info: &self.run_facts.welcome,
             has_notices: !self.tabs.chat.transcript.is_empty(),
             has_unfinished_run: self.dialogs.unfinished_run.is_some(),
-        }
-    }
-
-    fn draw_diff(
-        &mut self,
-        frame: &mut Frame,
-        area: Rect,
-        state: Option<&RunState>,
-        waiting: Option<&ChoiceDialog>,
-    ) {
-        let keymap = &self.settings.appearance.keymap;
-        let back = keymap.key_label("close-diff", ComposerFocus::Unfocused);
-        if let Some(view) = &mut self.overlays.diff {
-            self.hit_areas.diff_strip = draw_diff_panel(view, frame, area, state, waiting, &back);
         }
     }
 
@@ -386,51 +412,6 @@ impl Screen {
         }
     }
 
-    /// Closes a pager whose dialog has been answered.
-    fn close_stale_pager(&mut self, waiting: Option<&ChoiceDialog>) {
-        let of = self.overlays.pager.as_ref().and_then(TextPager::dialog_id);
-        if of.is_some_and(|of| waiting.is_none_or(|sheet| sheet.id != of)) {
-            self.overlays.pager = None;
-        }
-        self.overlays.close_stale_search(&mut self.tabs);
-    }
-
-    fn draw_body(
-        &mut self,
-        frame: &mut Frame,
-        area: Rect,
-        state: Option<&RunState>,
-        waiting: Option<&ChoiceDialog>,
-        now: UnixMillis,
-    ) {
-        if area.is_empty() {
-            return;
-        }
-        if let Some(pager) = &mut self.overlays.pager {
-            if let Some(title) = pager.session().and_then(|open| child_title(state?, open)) {
-                pager.set_title(&title);
-            }
-            let mut area = area;
-            let keymap = &self.settings.appearance.keymap;
-            // A text that belongs to the dialog already has its title.
-            let other = waiting.filter(|sheet| pager.dialog_id() != Some(sheet.id.as_str()));
-            if let Some(sheet) = other.filter(|_| area.height > 2) {
-                let line = inset_columns(split_top(&mut area, 1));
-                let back = keymap.key_label("close", ComposerFocus::Unfocused);
-                let waits = clickable_keys::waiting_behind_line(
-                    &sheet.heading(),
-                    &back,
-                    usize::from(line.width),
-                );
-                frame.render_widget(waits, line);
-            }
-            let margin = gutter(area.width).saturating_sub(1);
-            pager.draw(frame, inset(area, margin), keymap);
-            return;
-        }
-        self.draw_tab(self.tabs.view.shown, frame, area, state, now);
-    }
-
     /// Draws the second pane; returns the area that is left for the tab.
     fn draw_side_pane(
         &mut self,
@@ -439,10 +420,6 @@ impl Screen {
         state: Option<&RunState>,
         now: UnixMillis,
     ) -> Rect {
-        // The pager covers both panes only for a while, so the focus must not be reset.
-        if self.overlays.pager.is_some() {
-            return area;
-        }
         let columns = frame.area().width;
         let beside = self.tabs.tab_beside(columns, &self.documents, state);
         let Some(tab) = beside.filter(|_| area.height > 3) else {

@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 use ratatui_textarea::TextArea;
 
 use super::command::ScreenCommand;
-use super::keymap::{ActiveKeymap, ComposerFocus, KeyContext};
-use super::overlays::OverlayStack;
+use super::keymap::{ComposerFocus, KeyContext};
+use super::overlays::{LayerContext, LayerPlace, LayerResponse, OverlayStack, ScreenOverlay};
 use super::searchable_view::SearchableView;
 use super::tab_kind::TabKind;
 use super::tabs::ScreenTabs;
@@ -29,13 +29,10 @@ pub struct SearchBar {
     place: SearchPlace,
 }
 
-/// The view that is searched.
+/// The view that is searched: a layer, by its name, or a tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SearchPlace {
-    Text,
-    /// A child's session in the pager.
-    Session,
-    Diff,
+    Layer(&'static str),
     Tab(TabKind),
 }
 
@@ -59,174 +56,61 @@ impl SearchBar {
         true
     }
 
-    /// Returns the letters if they have changed since the last call.
-    fn take_change(&mut self) -> Option<String> {
+    /// Asks for a search, if the letters have changed since the last call.
+    fn search_changed_letters(&mut self) -> LayerResponse {
         let typed = self.text_area.lines().join(" ");
-        (typed != self.typed).then(|| {
-            self.typed.clone_from(&typed);
-            typed
-        })
+        if typed == self.typed {
+            return LayerResponse::used();
+        }
+        self.typed.clone_from(&typed);
+        LayerResponse::SearchChanged(typed)
     }
 }
 
-impl OverlayStack {
-    /// Opens the search bar for the view in front.
-    pub fn open_search(&mut self, tabs: &mut ScreenTabs) {
-        self.close_search(tabs);
-        self.search = Some(SearchBar {
-            typed: String::new(),
-            text_area: TextArea::default(),
-            place: self.search_place(tabs),
-        });
-        if let Some(view) = self.searched_view(tabs) {
-            view.begin_search();
+impl ScreenOverlay for SearchBar {
+    fn place(&self) -> LayerPlace {
+        LayerPlace::ComposerLine
+    }
+
+    fn key_context(&self) -> Option<KeyContext> {
+        Some(KeyContext::Find)
+    }
+
+    fn on_key(&mut self, key: KeyEvent, context: &LayerContext<'_>) -> LayerResponse {
+        let keymap = context.keymap();
+        if let Some(command) = keymap.find_view_command(&key, KeyContext::Find) {
+            return LayerResponse::Command(command);
+        }
+        if self.on_edit_key(key) {
+            return self.search_changed_letters();
+        }
+        match keymap.find_command(&key, ComposerFocus::Focused) {
+            Some(ScreenCommand::Scroll(_)) => LayerResponse::PassedOn,
+            // Any other key closes the search bar and is then handled as usual.
+            Some(_) | None => LayerResponse::SearchEnded,
         }
     }
 
-    /// Returns the view in front that can be searched.
-    fn search_place(&self, tabs: &ScreenTabs) -> SearchPlace {
-        match (&self.pager, &self.diff) {
-            (Some(pager), _) if pager.session().is_some() => SearchPlace::Session,
-            (Some(_), _) => SearchPlace::Text,
-            (None, Some(_)) => SearchPlace::Diff,
-            (None, None) => SearchPlace::Tab(tabs.view.focused()),
-        }
-    }
-
-    /// Returns the view that the open search bar searches.
-    fn searched_view<'a>(
-        &'a mut self,
-        tabs: &'a mut ScreenTabs,
-    ) -> Option<&'a mut dyn SearchableView> {
-        Some(match self.search.as_ref()?.place {
-            SearchPlace::Text | SearchPlace::Session => self.pager.as_mut()?,
-            SearchPlace::Diff => self.diff.as_mut()?,
-            SearchPlace::Tab(tab) => tabs.get_mut(tab),
-        })
-    }
-
-    /// Closes the search bar if another view is open by now.
-    pub fn close_stale_search(&mut self, tabs: &mut ScreenTabs) {
-        let place = self.search_place(tabs);
-        if self.search.as_ref().is_some_and(|bar| bar.place != place) {
-            self.close_search(tabs);
-        }
-    }
-
-    /// Closes the search bar and ends the search; the view stays.
-    pub fn close_search(&mut self, tabs: &mut ScreenTabs) {
-        if self.search.take().is_none() {
-            return;
-        }
-        tabs.end_search();
-        if let Some(pager) = &mut self.pager {
-            pager.end_search();
-        }
-        if let Some(diff) = &mut self.diff {
-            diff.end_search();
-        }
-    }
-
-    /// Passes a key to the search bar; returns whether it used the key.
-    pub fn on_search_key(
-        &mut self,
-        key: KeyEvent,
-        keymap: &ActiveKeymap,
-        tabs: &mut ScreenTabs,
-        state: Option<&RunState>,
-    ) -> bool {
-        self.close_stale_search(tabs);
-        let Some(bar) = &mut self.search else {
-            return false;
-        };
-        if let Some(ScreenCommand::SearchAction(step)) =
-            keymap.find_view_command(&key, KeyContext::Find)
-        {
-            self.perform_search_step(step, tabs, state);
-            return true;
-        }
-        if !bar.on_edit_key(key) {
-            let command = keymap.find_command(&key, ComposerFocus::Focused);
-            if !matches!(command, Some(ScreenCommand::Scroll(_))) {
-                // Any other key closes the search bar and is then handled as usual.
-                self.close_search(tabs);
-            }
-            return false;
-        }
-        self.update_search(tabs);
-        true
-    }
-
-    /// Pastes a text into the search bar; returns whether it is open.
-    pub fn paste_into_search(&mut self, text: &str, tabs: &mut ScreenTabs) -> bool {
-        let Some(bar) = &mut self.search else {
-            return false;
-        };
+    fn on_paste(&mut self, text: &str) -> LayerResponse {
         let text: String = to_one_line(text).chars().take(MAX_PASTE_CHARS).collect();
-        bar.text_area.insert_str(text);
-        self.update_search(tabs);
-        true
+        self.text_area.insert_str(text);
+        self.search_changed_letters()
     }
 
-    /// Searches again if the letters have changed.
-    fn update_search(&mut self, tabs: &mut ScreenTabs) {
-        let changed = self.search.as_mut().and_then(SearchBar::take_change);
-        if let Some(letters) = changed
-            && let Some(view) = self.searched_view(tabs)
-        {
-            view.search(&letters);
-        }
-    }
-
-    /// Goes to another match, or closes the search bar.
-    pub fn perform_search_step(
-        &mut self,
-        step: SearchStep,
-        tabs: &mut ScreenTabs,
-        state: Option<&RunState>,
-    ) {
-        let Some(view) = self.searched_view(tabs) else {
-            return;
-        };
-        match step {
-            SearchStep::Next => view.step_match(!view.starts_at_end(), state),
-            SearchStep::Up => view.step_match(false, state),
-            SearchStep::Down => view.step_match(true, state),
-            SearchStep::Accept => {
-                view.accept_match();
-                self.close_search(tabs);
-            }
-            SearchStep::Cancel => {
-                view.cancel_search();
-                self.close_search(tabs);
-            }
-        }
-    }
-
-    /// Draws the search bar, with the position of the current match.
-    pub fn draw_search_bar(
-        &mut self,
-        frame: &mut Frame,
-        area: Rect,
-        tabs: &mut ScreenTabs,
-        state: Option<&RunState>,
-    ) {
-        let Some(view) = self.searched_view(tabs) else {
-            return;
-        };
-        let ((at, n), name) = (view.match_position(state), view.searched_name());
-        let progress = view.search_progress();
-        let Some(bar) = &self.search else {
-            return;
-        };
-        let place = if bar.typed.is_empty() {
-            format!(" in {name}")
+    /// Draws what is typed, with the position of the current match.
+    fn draw(&mut self, frame: &mut Frame, area: Rect, context: &LayerContext<'_>) {
+        let mut layers = context.below.iter().rev();
+        let view = layers.find_map(|layer| layer.searched());
+        let view = view.unwrap_or_else(|| context.tabs.get(context.tabs.view.focused()));
+        let (at, n) = view.match_position(context.state);
+        let place = if self.typed.is_empty() {
+            format!(" in {}", view.searched_name())
         } else {
-            match_position_label(at, n, name, progress)
+            match_position_label(at, n, view.searched_name(), view.search_progress())
         };
         let columns = usize::from(area.width);
-        let head = truncate_to_columns(&format!("find: {}", bar.typed), columns.saturating_sub(1));
-        let before: String = bar.typed.chars().take(bar.text_area.cursor().1).collect();
+        let head = truncate_to_columns(&format!("find: {}", self.typed), columns.saturating_sub(1));
+        let before: String = self.typed.chars().take(self.text_area.cursor().1).collect();
         let before = text_width(&before) + text_width("find: ");
         let cursor = u16::try_from(before.min(text_width(&head))).unwrap_or(0);
         let rest = truncate_to_columns(&place, columns.saturating_sub(text_width(&head) + 1));
@@ -239,6 +123,82 @@ impl OverlayStack {
         if !area.is_empty() {
             frame
                 .set_cursor_position((area.x.saturating_add(cursor).min(area.right() - 1), area.y));
+        }
+    }
+}
+
+impl OverlayStack {
+    /// Opens the search bar for the view in front.
+    pub fn open_search(&mut self, tabs: &mut ScreenTabs) {
+        self.close_search(tabs);
+        self.open(SearchBar {
+            typed: String::new(),
+            text_area: TextArea::default(),
+            place: self.search_place(tabs),
+        });
+        self.searched_view(tabs).begin_search();
+    }
+
+    /// Returns where the view in front is that can be searched.
+    fn search_place(&self, tabs: &ScreenTabs) -> SearchPlace {
+        let view = self.top_down().find_map(ScreenOverlay::searched);
+        view.map_or(SearchPlace::Tab(tabs.view.focused()), |view| {
+            SearchPlace::Layer(view.searched_name())
+        })
+    }
+
+    /// Returns the view in front that can be searched.
+    fn searched_view<'a>(&'a mut self, tabs: &'a mut ScreenTabs) -> &'a mut dyn SearchableView {
+        let view = self.top_down_mut().find_map(|layer| layer.searched_mut());
+        view.unwrap_or_else(|| tabs.focused())
+    }
+
+    /// Closes the search bar if another view is open by now.
+    pub fn close_stale_search(&mut self, tabs: &mut ScreenTabs) {
+        let place = self.search_place(tabs);
+        if self
+            .find()
+            .is_some_and(|bar: &SearchBar| bar.place != place)
+        {
+            self.close_search(tabs);
+        }
+    }
+
+    /// Closes the search bar and ends the search; the view stays.
+    pub fn close_search(&mut self, tabs: &mut ScreenTabs) {
+        if self.close::<SearchBar>() {
+            tabs.end_search();
+            let views = self.top_down_mut().filter_map(|layer| layer.searched_mut());
+            views.for_each(SearchableView::end_search);
+        }
+    }
+
+    /// Searches the view for the letters in the search bar.
+    pub fn search(&mut self, letters: &str, tabs: &mut ScreenTabs) {
+        self.searched_view(tabs).search(letters);
+    }
+
+    /// Goes to another match, or closes the search bar.
+    pub fn perform_search_step(
+        &mut self,
+        step: SearchStep,
+        tabs: &mut ScreenTabs,
+        state: Option<&RunState>,
+    ) {
+        self.close_stale_search(tabs);
+        if !self.has::<SearchBar>() {
+            return;
+        }
+        let view = self.searched_view(tabs);
+        match step {
+            SearchStep::Next => view.step_match(!view.starts_at_end(), state),
+            SearchStep::Up => view.step_match(false, state),
+            SearchStep::Down => view.step_match(true, state),
+            SearchStep::Accept => view.accept_match(),
+            SearchStep::Cancel => view.cancel_search(),
+        }
+        if matches!(step, SearchStep::Accept | SearchStep::Cancel) {
+            self.close_search(tabs);
         }
     }
 }

@@ -6,14 +6,15 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::action::Action;
 use super::command_table::CommandTarget;
+use super::command_table::OpenDialog;
 use super::composer_target;
-use super::dialog::ComposerDraft;
+use super::dialog::{ChoiceDialog, ComposerDraft};
 use super::dialogs::stale_plan;
-use super::diff_view::{DiffAction, DiffView};
+use super::diff_view::DiffView;
 use super::discussion_board::DiscussionBoard;
-use super::discussion_commands::DiscussionCommands;
 use super::document_texts::DisplayDocuments;
 use super::keymap::ComposerFocus;
+use super::overlays::{LayerContext, LayerPlace, LayerResponse, OverlayStack, ScreenOverlay};
 use super::pager::{PagerFormat, TextPager};
 use super::tab_kind::TabKind;
 use super::tabs::screen_tab::{self, SelectionStep, TabContext};
@@ -23,7 +24,7 @@ use super::view_moves::{ScrollMove, SelectionMove};
 use super::{Screen, ScreenSettings, thread_choice};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::run::{RunState, notes_blocker};
@@ -48,15 +49,95 @@ impl ScreenSettings {
             is_read_only: self.read_only.is_some(),
         }
     }
+
+    /// Returns what the conditions of commands ask: a run of the history that can be resumed is as if a dialog asked it.
+    pub(super) fn to_open_dialog(&self, sheet: Option<&ChoiceDialog>) -> Option<OpenDialog> {
+        let sheet = sheet.map(ChoiceDialog::to_open_dialog);
+        match self.resumable_run() {
+            Some(_) => Some(OpenDialog {
+                has_resume: true,
+                ..sheet.unwrap_or_default()
+            }),
+            None => sheet,
+        }
+    }
+}
+
+/// What lies over the tab.
+impl Screen {
+    /// Returns the layers, and what they can see of the screen.
+    pub(super) fn split_overlays<'a>(
+        &'a mut self,
+        state: Option<&'a RunState>,
+        waiting: Option<&'a ChoiceDialog>,
+    ) -> (&'a mut OverlayStack, LayerContext<'a>) {
+        let context = LayerContext {
+            state,
+            waiting,
+            settings: &self.settings,
+            tabs: &self.tabs,
+            composer: &self.composer,
+            discussions: &self.discussions,
+            below: &[],
+            is_guarded: self.dialogs.guard.is_view_guarded(),
+            page_rows: self.hit_areas.body.height,
+            now: self.dialogs.current_time().unwrap_or(UnixMillis(0)),
+        };
+        (&mut self.overlays, context)
+    }
+
+    /// Asks the layers from the top one down until one does not pass it on, and does what that one asks for. `None` if
+    /// all pass it on.
+    pub(super) fn ask_overlays(
+        &mut self,
+        state: Option<&RunState>,
+        ask: impl Fn(&mut dyn ScreenOverlay, &LayerContext<'_>) -> LayerResponse,
+    ) -> Option<Vec<Action>> {
+        if self.overlays.is_empty() {
+            return None;
+        }
+        self.overlays.close_stale_search(&mut self.tabs);
+        let waiting = self.pending_dialog(state);
+        for n in (0..self.overlays.len()).rev() {
+            let (overlays, context) = self.split_overlays(state, waiting.as_ref());
+            let Some(response) = overlays.with_layer(n, &context, &ask) else {
+                continue;
+            };
+            let actions = match response {
+                LayerResponse::PassedOn => continue,
+                LayerResponse::SearchEnded => {
+                    self.overlays.close_search(&mut self.tabs);
+                    continue;
+                }
+                LayerResponse::SearchChanged(letters) => {
+                    self.overlays.search(&letters, &mut self.tabs);
+                    Vec::new()
+                }
+                LayerResponse::Used(actions) => actions,
+                LayerResponse::Command(command) => self.perform_command(command, state),
+                LayerResponse::OpenSelected => self.open_selection(state),
+                LayerResponse::Toast(text) => self.show_toast_with_keys(&text),
+                LayerResponse::Closed => {
+                    self.overlays.remove(n);
+                    Vec::new()
+                }
+                LayerResponse::Accepted(entry, read_dialog) => {
+                    self.overlays.remove(n);
+                    self.run_palette_entry(*entry, read_dialog, state)
+                }
+            };
+            return Some(actions);
+        }
+        None
+    }
 }
 
 /// Selecting, opening, filtering.
 impl Screen {
     /// Opens the whole text of what the dialog asks about; in a comparison, switches its form.
     pub(super) fn view_full_text(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if let Some(pager) = &mut self.overlays.pager
-            && pager.cycle_layout()
-        {
+        let pager = self.overlays.find_mut::<TextPager>();
+        if pager.is_some_and(TextPager::cycle_layout) {
             return Vec::new();
         }
         let Some(mut sheet) = self.pending_dialog(state) else {
@@ -97,15 +178,14 @@ impl Screen {
 
     /// Opens a long text over the tab.
     pub(super) fn open_pager(&mut self, pager: TextPager) -> Vec<Action> {
-        self.overlays.pager = Some(pager);
+        self.overlays.open(pager);
         self.composer.focus = ComposerFocus::Unfocused;
         Vec::new()
     }
 
     /// Opens a board in place of any other view over the tab.
     pub(super) fn open_board(&mut self, board: DiscussionBoard) -> Vec<Action> {
-        (self.overlays.pager, self.overlays.diff) = (None, None);
-        self.overlays.board = Some(board);
+        self.overlays.open(board);
         self.composer.focus = ComposerFocus::Unfocused;
         Vec::new()
     }
@@ -131,9 +211,10 @@ impl Screen {
             return child.transcript.move_selection(along);
         }
         let context = self.settings.tab_context(&self.documents, state);
-        let step = match &self.overlays.pager {
-            Some(_) => SelectionStep::NoList,
-            None => self.tabs.focused().select_adjacent(along, &context),
+        let step = if self.overlays.has::<TextPager>() {
+            SelectionStep::NoList
+        } else {
+            self.tabs.focused().select_adjacent(along, &context)
         };
         match step {
             SelectionStep::Selected(mark) => {
@@ -154,18 +235,10 @@ impl Screen {
 
     /// Moves the selection in a list; scrolls by a line elsewhere.
     pub(super) fn move_by_line(&mut self, to: ScrollMove, state: Option<&RunState>) {
-        if self.overlays.is_board_in_front() {
-            return DiscussionCommands::new(self, state).scroll_board(to);
-        }
-        let is_next = match to {
-            ScrollMove::Up => false,
-            ScrollMove::Down => true,
-            ScrollMove::PageUp | ScrollMove::PageDown | ScrollMove::Top | ScrollMove::End => {
-                return self.scroll_view(to);
-            }
-        };
-        if self.overlays.covers_tab() || !self.step_entry(is_next, state) {
-            self.scroll_view(to);
+        let is_line =
+            matches!(to, ScrollMove::Up | ScrollMove::Down) && !self.overlays.covers_tab();
+        if !is_line || !self.step_entry(to == ScrollMove::Down, state) {
+            self.scroll_view(to, state);
         }
     }
 
@@ -227,8 +300,7 @@ impl Screen {
 
     /// Opens the diff view at once; the diff itself follows.
     pub(super) fn open_diff(&mut self, scope: DiffScope) -> Vec<Action> {
-        (self.overlays.pager, self.overlays.board) = (None, None);
-        self.overlays.diff = Some(DiffView::open(scope));
+        self.overlays.open(DiffView::open(scope));
         self.composer.focus = ComposerFocus::Unfocused;
         vec![Action::ShowDiff(scope)]
     }
@@ -309,7 +381,7 @@ impl Screen {
     /// Opens the search bar for the view in front.
     pub(super) fn open_search(&mut self) -> Vec<Action> {
         self.overlays.close_search(&mut self.tabs);
-        if self.overlays.is_board_in_front() {
+        if self.overlays.is_in_front::<DiscussionBoard>() {
             // The board covers the tab, so searching the tab would be confusing.
             let close = self
                 .keymap()
@@ -324,7 +396,8 @@ impl Screen {
 
     /// Closes everything that covers the tab.
     pub(super) fn close_overlays(&mut self) {
-        self.overlays.close_views();
+        self.overlays.close_at(LayerPlace::WholeHeight);
+        self.overlays.close_at(LayerPlace::Tab);
         self.tabs.view.pane_focus = PaneFocus::default();
     }
 
@@ -340,15 +413,13 @@ impl Screen {
         self.tabs.view.show(tab, was_covered);
     }
 
-    pub(super) fn scroll_view(&mut self, to: ScrollMove) {
-        let page_rows = self.hit_areas.body.height;
-        if let Some(pager) = &mut self.overlays.pager {
-            return pager.scroll(to, page_rows);
+    /// Scrolls the layer in front, or the tab that has the keys.
+    pub(super) fn scroll_view(&mut self, to: ScrollMove, state: Option<&RunState>) {
+        let rows = self.hit_areas.body.height;
+        let ask = self.ask_overlays(state, |layer, context| layer.scroll(to, context));
+        if ask.is_none() {
+            self.tabs.focused().scroll(to, rows);
         }
-        if let Some(view) = &mut self.overlays.diff {
-            return view.scroll(DiffAction::Scroll(to));
-        }
-        self.tabs.focused().scroll(to, page_rows);
     }
 
     pub(super) fn scroll_tab(&mut self, tab: TabKind, to: ScrollMove) {
@@ -367,7 +438,7 @@ impl Screen {
     /// Goes to the end; if a turn is waiting, says which key sends it.
     pub(super) fn go_to_end_by_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let waiting = self.pending_dialog(state);
-        self.scroll_view(ScrollMove::End);
+        self.scroll_view(ScrollMove::End, state);
         let choice = waiting.as_ref().and_then(|sheet| {
             let mut choices = sheet.choices.iter();
             choices.find(|choice| choice.key == 'g')
@@ -413,12 +484,12 @@ impl Screen {
 
     /// Returns the id of the child session that is open.
     pub fn open_child_session(&self) -> Option<&SessionId> {
-        self.overlays.pager.as_ref().and_then(TextPager::session)
+        self.overlays.find().and_then(TextPager::session)
     }
 
     /// Returns the child session that is open, to be updated.
     pub fn open_child_mut(&mut self) -> Option<&mut ChildSessionView> {
-        self.overlays.pager.as_mut().and_then(TextPager::child_mut)
+        self.overlays.find_mut().and_then(TextPager::child_mut)
     }
 
     /// Appends a piece of a child's text if its session is open.

@@ -9,10 +9,7 @@ use crate::tui::command_table::{
     CommandRow, EndOffer, OpenDialog, PaletteListing, SlashArgument, SlashCommand, command_blocker,
     parse_slash_command, slash_blocker,
 };
-use crate::tui::composer_pane::ComposerPane;
-use crate::tui::dialog::ChoiceDialog;
 use crate::tui::keymap::{ActiveKeymap, KeyChord};
-use crate::tui::tabs::ScreenTabs;
 use crate::tui::theme::ColorTheme;
 
 /// The command that moves the keys to the other pane, if there is one.
@@ -33,26 +30,7 @@ pub(in crate::tui) struct PaletteContext<'a> {
     pub(super) has_panes: bool,
 }
 
-impl<'a> PaletteContext<'a> {
-    pub(in crate::tui) fn new(
-        appearance: &'a ScreenAppearance,
-        composer: &'a ComposerPane,
-        tabs: &ScreenTabs,
-        state: Option<&'a RunState>,
-        sheet: Option<&ChoiceDialog>,
-        dialog: Option<OpenDialog>,
-    ) -> Self {
-        Self {
-            appearance,
-            recent_commands: &composer.assist.recent_commands,
-            tab_actions: tabs.shown_actions().1,
-            state,
-            has_dialog: sheet.is_some(),
-            dialog,
-            has_panes: tabs.view.side_area.is_some(),
-        }
-    }
-
+impl PaletteContext<'_> {
     /// Returns all entries, with or without an effect now; at the end of a run, its offers have their own titles.
     pub(super) fn all_entries(&self) -> Vec<PaletteEntry> {
         let mut all = command_entries(&self.appearance.keymap);

@@ -7,9 +7,6 @@ use ratatui::text::{Line, Span};
 
 use super::CommandPalette;
 use super::palette_entry::{PaletteContext, PaletteEntry};
-use crate::domain::run::RunState;
-use crate::tui::Screen;
-use crate::tui::dialog::ChoiceDialog;
 use crate::tui::text_wrap::{
     draw_line, spans_width, text_width, truncate_to_columns, wrap_spans_to_rows,
 };
@@ -102,7 +99,8 @@ impl PaletteGrid {
 }
 
 impl CommandPalette {
-    fn draw(
+    /// Draws it; returns its area and those of its entries.
+    pub(super) fn draw_list(
         &self,
         frame: &mut Frame,
         now: &PaletteContext<'_>,
@@ -236,25 +234,6 @@ impl CommandPalette {
         let mut spans = vec![Span::styled(words, style), Span::raw(" ".repeat(gap))];
         spans.extend(right);
         spans
-    }
-}
-
-/// Draws the palette if it is open.
-pub(in crate::tui) fn draw_palette(
-    screen: &mut Screen,
-    frame: &mut Frame,
-    state: Option<&RunState>,
-    sheet: Option<&ChoiceDialog>,
-) {
-    if let Some(palette) = &screen.overlays.palette {
-        let appearance = &screen.settings.appearance;
-        let dialog = screen.to_open_dialog(sheet);
-        let (composer, tabs) = (&screen.composer, &screen.tabs);
-        let now = PaletteContext::new(appearance, composer, tabs, state, sheet, dialog);
-        screen.hit_areas.palette = Some(palette.draw(frame, &now, &screen.settings.theme));
-        // The user has not read the dialog under the palette.
-        screen.dialogs.drawn = None;
-        screen.dialogs.guard.clear_dialog();
     }
 }
 

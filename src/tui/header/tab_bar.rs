@@ -5,6 +5,7 @@ use ratatui::text::Span;
 
 use crate::domain::run::RunState;
 use crate::tui::Screen;
+use crate::tui::command_palette::CommandPalette;
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
@@ -22,7 +23,7 @@ pub struct TabBar {
 /// Lays out the names of the views. Their keys are before them only while keys are looked up.
 pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) -> TabBar {
     let columns = usize::from(area.width);
-    let shows_keys = screen.overlays.palette.is_some();
+    let shows_keys = screen.overlays.has::<CommandPalette>();
     let is_open = |tab: &TabKind| screen.tabs.view.is_open(*tab);
     let whole = TabKind::ALL;
     let most = columns.saturating_sub(MIN_STAGE_COLUMNS.min(columns / 2));

@@ -5,9 +5,8 @@
 use super::LineInterface;
 use super::linear_state::WantedView;
 use super::plain_text::signs_to_words;
-use crate::domain::discussion::GroupDiscussion;
 use crate::tui::action::Action;
-use crate::tui::child_session_list::child_title;
+use crate::tui::overlays::LayerPlace;
 use crate::tui::scroll_view::ScrollView;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::clean_for_display;
@@ -18,28 +17,14 @@ const MAX_FOUND_LINES: usize = 30;
 impl LineInterface<'_> {
     /// Returns the lines of what the user asked to see, if it is there.
     pub(super) fn take_view_lines(&mut self) -> Option<Vec<String>> {
-        self.screen.overlays.palette = None;
-        self.screen.overlays.close_search(&mut self.screen.tabs);
-        if let Some(pager) = self.screen.overlays.pager.take() {
-            let child = pager
-                .session()
-                .and_then(|open| child_title(self.state?, open));
-            let title = child.unwrap_or_else(|| pager.title().to_owned());
-            return Some(titled_lines(&title, &pager.copy_text()));
-        }
-        if let Some(view) = &self.screen.overlays.diff {
-            let text = view.loaded_text()?;
-            let title = format!("Changes of {}", view.scope().describe());
-            self.screen.overlays.diff = None;
+        let overlays = &mut self.screen.overlays;
+        overlays.close_at(LayerPlace::Window);
+        overlays.close_search(&mut self.screen.tabs);
+        if let Some(view) = overlays.view() {
+            let (title, text) = view.printed_text(self.state)?;
+            // The search bar is closed, so the view is on top.
+            overlays.remove(overlays.len() - 1);
             return Some(titled_lines(&title, &text));
-        }
-        if let Some(board) = self.screen.overlays.board.take() {
-            let mut discussions = self.state.iter().flat_map(|state| &state.discussions);
-            let discussion = discussions.find(|each| *each.id() == board.id)?;
-            return Some(titled_lines(
-                "Discussion",
-                &GroupDiscussion::to_markdown(discussion),
-            ));
         }
         let wanted = self.screen.linear.wanted.take()?;
         if self.is_loading(wanted) {

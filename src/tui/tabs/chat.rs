@@ -11,7 +11,6 @@ use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, UnixMillis};
 use crate::domain::run::RunState;
 use crate::tui::clickable_keys;
-use crate::tui::copy_commands::CopiedCodeBlock;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::scroll_view::ScrollView;
@@ -30,6 +29,10 @@ use crate::tui::view_moves::{ScrollMove, SelectionMove};
 
 /// The page height of the chat when its area is unknown.
 const FALLBACK_PAGE_LINES: isize = 10;
+
+/// Which code block was copied last: a hash of all blocks that it was chosen from, and its index counted from the
+/// last one.
+pub type CopiedCodeBlock = Option<(u64, usize)>;
 
 #[derive(Debug, Default)]
 pub struct ChatTab {

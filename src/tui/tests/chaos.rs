@@ -378,7 +378,7 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
         assert_eq!(pictures[0], pictures[1]);
         for screen in [&mut saw_all, &mut came_later] {
             screen.composer.leave_to_view();
-            screen.scroll_view(crate::tui::view_moves::ScrollMove::PageUp);
+            screen.scroll_view(crate::tui::view_moves::ScrollMove::PageUp, None);
         }
     }
 }
@@ -390,7 +390,7 @@ fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
     for n in 0..50u32 {
         screen.on_event(NOW, &event(0, &format!("block {n}\nmore\nlines")));
     }
-    screen.scroll_view(crate::tui::view_moves::ScrollMove::Top);
+    screen.scroll_view(crate::tui::view_moves::ScrollMove::Top, None);
     let before = super::world::drawn(&mut screen, (60, 20), None);
     let earlier = EventRecord {
         at: NOW,
@@ -398,8 +398,8 @@ fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
     };
     screen.on_scrollback(ScrollbackChunk::from_events(0, [&earlier]));
     assert_eq!(super::world::drawn(&mut screen, (60, 20), None), before);
-    screen.scroll_view(crate::tui::view_moves::ScrollMove::Up);
-    screen.scroll_view(crate::tui::view_moves::ScrollMove::Up);
+    screen.scroll_view(crate::tui::view_moves::ScrollMove::Up, None);
+    screen.scroll_view(crate::tui::view_moves::ScrollMove::Up, None);
     assert!(super::world::drawn(&mut screen, (60, 20), None).contains("earlier"));
 }
 
@@ -431,7 +431,7 @@ fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
     assert!(draw(&mut screen).contains("block 4999"));
     assert_eq!(screen.wanted_scrollback(), None, "nobody scrolled");
     for _ in 0..2 {
-        screen.scroll_view(crate::tui::view_moves::ScrollMove::Top);
+        screen.scroll_view(crate::tui::view_moves::ScrollMove::Top, None);
         assert!(draw(&mut screen).contains("loading earlier messages"));
         let mut n_pages = 0;
         while let Some(wish) = screen.wanted_scrollback() {
@@ -447,7 +447,7 @@ fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
             log.len(),
             "each is there once"
         );
-        screen.scroll_view(crate::tui::view_moves::ScrollMove::End);
+        screen.scroll_view(crate::tui::view_moves::ScrollMove::End, None);
         assert!(draw(&mut screen).contains("block 4999"));
         assert_eq!(screen.tabs.chat.transcript.n_blocks(), 2_000);
     }
@@ -479,11 +479,11 @@ fn scrolling_up_asks_for_one_piece_and_a_tool_whose_end_was_told_has_ended() {
         screen.on_event(NOW, &event(0, &format!("block {n}")));
     }
     screen.on_scrollback(ScrollbackChunk::from_events(6, [&tool(0)]));
-    screen.scroll_view(crate::tui::view_moves::ScrollMove::PageUp);
+    screen.scroll_view(crate::tui::view_moves::ScrollMove::PageUp, None);
     let draw = |screen: &mut Screen| super::world::drawn(screen, (60, 20), None);
     draw(&mut screen);
     while screen.wanted_scrollback().is_none() {
-        screen.scroll_view(crate::tui::view_moves::ScrollMove::PageUp);
+        screen.scroll_view(crate::tui::view_moves::ScrollMove::PageUp, None);
         draw(&mut screen);
     }
     assert_eq!(
@@ -494,7 +494,7 @@ fn scrolling_up_asks_for_one_piece_and_a_tool_whose_end_was_told_has_ended() {
         0,
         std::iter::repeat_n(&tool(0), 5).chain([&started]),
     ));
-    screen.scroll_view(crate::tui::view_moves::ScrollMove::Top);
+    screen.scroll_view(crate::tui::view_moves::ScrollMove::Top, None);
     let picture = draw(&mut screen);
     assert!(!picture.contains('◐'), "{picture}");
     assert_eq!(screen.wanted_scrollback(), None);
@@ -512,7 +512,7 @@ fn scrolling_up_and_down_by_the_same_comes_back() {
     let end = picture(&mut screen);
     let mut seen = vec![end.clone()];
     for _ in 0..5 {
-        screen.scroll_view(crate::tui::view_moves::ScrollMove::PageUp);
+        screen.scroll_view(crate::tui::view_moves::ScrollMove::PageUp, None);
         seen.push(picture(&mut screen));
     }
     seen.dedup();
@@ -523,7 +523,7 @@ fn scrolling_up_and_down_by_the_same_comes_back() {
     let after = picture(&mut screen);
     assert!(after.contains(" · ↓ 1 new · "), "{after}");
     assert_eq!(after.replace(" · ↓ 1 new", ""), before);
-    screen.scroll_view(crate::tui::view_moves::ScrollMove::End);
+    screen.scroll_view(crate::tui::view_moves::ScrollMove::End, None);
     assert!(picture(&mut screen).contains("new"));
     assert!(screen.tabs.chat.transcript.follows_end());
 }

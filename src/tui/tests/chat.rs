@@ -1,6 +1,7 @@
 //! Tests of the Chat tab: block selection, opening tool calls, search, the usage of a turn, the second
 //! pane.
 
+use crate::tui::pager::TextPager;
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::pictures::{check, not_writing};
@@ -576,7 +577,7 @@ fn one_key_leads_to_what_needs_the_user() {
     let asking = super::world::approving(&["ls"]);
     press(&mut screen, Some(&asking), &["2", "<pgup>", "?", "!"]);
     let seen = drawn(&mut screen, (80, 24), Some(&asking));
-    assert!(screen.overlays.pager.is_none() && screen.tabs.chat.transcript.follows_end());
+    assert!(!screen.overlays.has::<TextPager>() && screen.tabs.chat.transcript.follows_end());
     assert!(seen.contains("Allow this command?"), "{seen}");
 }
 

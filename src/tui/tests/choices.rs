@@ -13,11 +13,7 @@ use crate::tui::dialog::ChoiceDialog;
 
 /// Returns the dialog of a place, if nothing covers it.
 fn sheet(screen: &Screen, state: Option<&RunState>) -> Option<ChoiceDialog> {
-    let is_over = screen.overlays.palette.is_some()
-        || screen.overlays.search.is_some()
-        || screen.overlays.pager.is_some()
-        || screen.overlays.diff.is_some()
-        || screen.overlays.board.is_some();
+    let is_over = !screen.overlays.is_empty();
     screen.pending_dialog(state).filter(|_| !is_over)
 }
 

@@ -1,5 +1,6 @@
 //! Tests every row of the command table in a suitable context, by its key and by its word.
 
+use crate::tui::diff_view::DiffView;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::outcome::{assert_table, awake, outcome};
@@ -299,7 +300,7 @@ fn a_diff_is_opened_by_each_of_its_names() {
             vec![scope],
             DiffLookup::NoChanges("nothing".to_owned()),
         );
-        assert!(screen.overlays.diff.is_some(), "{word}");
+        assert!(screen.overlays.has::<DiffView>(), "{word}");
     }
     assert_eq!(
         parse_slash_command("/diff plan"),

@@ -8,6 +8,7 @@ use crate::domain::question::QuestionKind;
 use crate::domain::reversal_plan::UndoRequest;
 use crate::domain::turn::TurnPurpose;
 use crate::text::unified_diff::UnifiedDiff;
+use crate::tui::diff_view::DiffView;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::{Action, DiffLookup, Screen};
 
@@ -142,7 +143,7 @@ fn each_diff_is_looked_for_once_and_again_when_asked() {
         DiffLookup::NoChanges(String::new()),
     );
     assert!(
-        screen.overlays.diff.is_none(),
+        !screen.overlays.has::<DiffView>(),
         "what comes late opens nothing"
     );
 }
@@ -184,7 +185,7 @@ fn the_keys_of_the_tabs_that_the_header_shows_work_in_the_diff() {
         let mut screen = opened(PATCH);
         screen.tabs.view.shown = *tab;
         press(&mut screen, Some(&executing), &[key]);
-        assert!(screen.overlays.diff.is_none(), "{key}");
+        assert!(!screen.overlays.has::<DiffView>(), "{key}");
         assert_eq!(screen.tabs.view.shown, *tab);
     }
 }
@@ -207,7 +208,7 @@ fn the_steps_from_the_shown_one_on_are_undone_from_the_diff() {
         let is_open = wish.is_none();
         assert_eq!(actions, Vec::from_iter(wish.map(Action::Undo)));
         assert_eq!(
-            screen.overlays.diff.is_some(),
+            screen.overlays.has::<DiffView>(),
             is_open,
             "it would cover the question"
         );

@@ -17,6 +17,7 @@ use crate::domain::phase::Phase;
 use crate::domain::plan::file_hash;
 use crate::domain::run::RunState;
 use crate::tui::command::ScreenCommand;
+use crate::tui::discussion_board::DiscussionBoard;
 use crate::tui::discussion_commands::DiscussionScreenCommand;
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::tab_kind::TabKind;
@@ -410,7 +411,7 @@ fn board(state: &RunState) -> Screen {
     screen.composer.leave_to_view();
     let opened = press(&mut screen, Some(state), &["#"]);
     assert_eq!(opened, []);
-    assert!(screen.overlays.board.is_some());
+    assert!(screen.overlays.has::<DiscussionBoard>());
     screen
 }
 
@@ -498,7 +499,7 @@ fn a_speech_is_jumped_to_and_read_whole() {
     );
     press(&mut screen, Some(&state), &["<esc>"]);
     assert!(
-        screen.overlays.board.is_some(),
+        screen.overlays.has::<DiscussionBoard>(),
         "the first Esc closes the speech only"
     );
     // Home selects the outcome, which opens like a message.
@@ -506,7 +507,7 @@ fn a_speech_is_jumped_to_and_read_whole() {
     let outcome = at(&mut screen, &state);
     assert!(outcome.contains("Decided by vote: SQLite"), "{outcome}");
     press(&mut screen, Some(&state), &["<esc>", "<esc>"]);
-    assert!(screen.overlays.board.is_none());
+    assert!(!screen.overlays.has::<DiscussionBoard>());
 }
 
 #[test]
@@ -534,7 +535,7 @@ fn a_result_is_quoted_into_the_next_turn_and_copied() {
         "{text}"
     );
     assert_eq!(press(&mut screen, Some(&state), &["\""]), []);
-    assert!(screen.overlays.board.is_none());
+    assert!(!screen.overlays.has::<DiscussionBoard>());
     assert_eq!(screen.composer.focus, ComposerFocus::Focused);
     let quoted = screen.composer.editor.text();
     assert!(quoted.starts_with("> # SQLite or Postgres"), "{quoted}");
@@ -656,7 +657,7 @@ fn the_chat_has_a_card_that_opens_the_board() {
     }
     check("chat_discussion_over", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &[",", " "]);
-    assert!(screen.overlays.board.is_some());
+    assert!(screen.overlays.has::<DiscussionBoard>());
     let copied = press(&mut screen, Some(&state), &["<esc>", "<c-y>"]);
     assert!(
         matches!(copied.as_slice(), [Action::Copy(text)] if text.contains("## Votes")),
@@ -710,7 +711,7 @@ fn what_needs_the_user_is_named_on_the_board_and_no_key_answers_it() {
         ),
         []
     );
-    assert!(screen.overlays.board.is_some());
+    assert!(screen.overlays.has::<DiscussionBoard>());
 }
 
 #[test]
@@ -799,7 +800,7 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
             news,
         },
     );
-    assert!(screen.overlays.board.is_some());
+    assert!(screen.overlays.has::<DiscussionBoard>());
     // A letter that was meant for the composer stops nothing.
     assert_eq!(press(&mut screen, Some(&state), &["s"]), []);
     screen.on_time(UnixMillis(BEGUN.0 + 1_000));
@@ -826,7 +827,7 @@ fn a_discussion_of_somebody_else_opens_no_board_after_a_refused_one() {
             news: DiscussionEvent::Started { order },
         };
         screen.on_event(BEGUN, &event);
-        assert_eq!(screen.overlays.board.is_none(), is_refused);
+        assert_eq!(!screen.overlays.has::<DiscussionBoard>(), is_refused);
     }
 }
 

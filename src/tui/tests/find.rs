@@ -9,7 +9,11 @@ use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::text::unified_diff::UnifiedDiff;
+use crate::tui::diff_view::DiffView;
+use crate::tui::discussion_board::DiscussionBoard;
 use crate::tui::keymap::ComposerFocus;
+use crate::tui::pager::TextPager;
+use crate::tui::search_bar::SearchBar;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::{DiffLookup, RunDocumentFiles, Screen, ScrollbackChunk, ScrollbackDemand};
 
@@ -116,7 +120,9 @@ fn the_help_and_any_long_text_are_searched_where_they_stand() {
     let state = reviewing();
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3", "?", "/", "interrupt"]);
-    assert!(screen.overlays.pager.is_some() && screen.composer.focus == ComposerFocus::Unfocused);
+    assert!(
+        screen.overlays.has::<TextPager>() && screen.composer.focus == ComposerFocus::Unfocused
+    );
     let found = line(&mut screen, &state);
     assert!(
         found.contains("1 of ") && found.ends_with("in this text"),
@@ -124,9 +130,9 @@ fn the_help_and_any_long_text_are_searched_where_they_stand() {
     );
     check("find_help", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.overlays.pager.is_some() && screen.overlays.search.is_none());
+    assert!(screen.overlays.has::<TextPager>() && !screen.overlays.has::<SearchBar>());
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.overlays.pager.is_none());
+    assert!(!screen.overlays.has::<TextPager>());
     assert_eq!(screen.tabs.view.shown, TabKind::Comments);
 }
 
@@ -152,7 +158,7 @@ fn a_diff_is_searched_and_stays_open() {
     press(&mut screen, Some(&state), &["<esc>"]);
     assert_eq!(drawn(&mut screen, (80, 24), Some(&state)), before);
     press(&mut screen, Some(&state), &["q"]);
-    assert!(screen.overlays.diff.is_none());
+    assert!(!screen.overlays.has::<DiffView>());
 }
 
 #[test]
@@ -161,7 +167,7 @@ fn what_a_board_covers_is_not_looked_through() {
     let mut screen = not_writing();
     screen.perform_command(super::discussion::BOARD, Some(&state));
     press(&mut screen, Some(&state), &["<c-p>", "find", "<enter>"]);
-    assert!(screen.overlays.search.is_none() && screen.overlays.board.is_some());
+    assert!(!screen.overlays.has::<SearchBar>() && screen.overlays.has::<DiscussionBoard>());
     let word = screen.toast.text.unwrap_or_default();
     assert!(word.contains("Find does not work on a board"), "{word}");
 }
@@ -209,7 +215,7 @@ fn the_filter_leaves_alone_what_an_open_text_covers() {
     let state = reviewing();
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["4", ".", " ", "="]);
-    assert!(screen.overlays.pager.is_some());
+    assert!(screen.overlays.has::<TextPager>());
     assert_eq!(screen.tabs.view.shown, TabKind::Log);
 }
 

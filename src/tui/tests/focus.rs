@@ -1,7 +1,9 @@
 //! Tests of the keyboard focus: one of two panes, a list, the composer; and the effect of a click, a
 //! capital letter or a redraw there.
 
+use crate::tui::diff_view::DiffView;
 use crate::tui::mouse::MouseHandler;
+use crate::tui::pager::TextPager;
 use ratatui::crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
@@ -346,12 +348,12 @@ fn while_an_agent_works_letters_are_a_text_until_the_user_leaves_the_composer() 
     let (mut screen, state) = working();
     press_at(&mut screen, WIDE, Some(&state), &["a", "e", "d"]);
     assert_eq!(text(&screen), "aed");
-    assert!(screen.overlays.diff.is_none());
+    assert!(!screen.overlays.has::<DiffView>());
     press_at(&mut screen, WIDE, Some(&state), &["<c-u>", "<esc>", "d"]);
-    assert!(screen.overlays.diff.is_some() && text(&screen).is_empty());
+    assert!(screen.overlays.has::<DiffView>() && text(&screen).is_empty());
     // It stays left when the diff is closed, and until the user comes back.
     press_at(&mut screen, WIDE, Some(&state), &["<esc>", "j", "k"]);
-    assert!(screen.overlays.diff.is_none() && text(&screen).is_empty());
+    assert!(!screen.overlays.has::<DiffView>() && text(&screen).is_empty());
     press_at(&mut screen, WIDE, Some(&state), &["i", "j"]);
     assert_eq!(text(&screen), "j");
 }
@@ -420,7 +422,7 @@ fn a_letter_that_a_question_does_not_name_begins_a_text() {
     assert_eq!(screen.tabs.view.focused(), TabKind::Plan);
     // In another tab letters are its keys.
     press_at(&mut screen, WIDE, Some(&asks), &["d"]);
-    assert!(screen.overlays.diff.is_some() && text(&screen).is_empty());
+    assert!(screen.overlays.has::<DiffView>() && text(&screen).is_empty());
 }
 
 #[test]
@@ -433,7 +435,7 @@ fn escape_at_a_question_makes_letters_commands() {
     let note = "Letters are commands now, I to write a text";
     assert_eq!(screen.toast.text.as_deref(), Some(note));
     press_at(&mut screen, WIDE, Some(&asks), &["d"]);
-    assert!(screen.overlays.diff.is_some() && text(&screen).is_empty());
+    assert!(screen.overlays.has::<DiffView>() && text(&screen).is_empty());
     press_at(&mut screen, WIDE, Some(&asks), &["<esc>", "i", "dear"]);
     assert_eq!(text(&screen), "dear");
 }
@@ -644,7 +646,7 @@ fn a_letter_that_does_not_act_changes_nothing() {
     screen.on_key(letter('y'), Some(&asks));
     screen.show_text("Doctor", "all is well");
     assert_eq!(act_on_delayed_letter(&mut screen, Some(&asks)), []);
-    assert!(screen.overlays.pager.is_some());
+    assert!(screen.overlays.has::<TextPager>());
     let (mut screen, asks) = asked();
     screen.on_key(letter('y'), Some(&asks));
     assert_eq!(
@@ -756,7 +758,7 @@ fn what_the_user_reads_in_a_talk_gives_the_keys_back() {
         KeyEvent::new(KeyCode::F(1), KeyModifiers::NONE),
         Some(&talk),
     );
-    assert!(screen.overlays.pager.is_some());
+    assert!(screen.overlays.has::<TextPager>());
     press_at(&mut screen, WIDE, Some(&talk), &["<esc>", "lists too"]);
     assert_eq!(text(&screen), "lists too");
 }
@@ -768,7 +770,7 @@ fn the_result_of_a_run_has_the_keys_that_its_card_names() {
     let seen = drawn(&mut screen, WIDE, Some(&over));
     assert!(seen.contains("See the diff  D"), "{seen}");
     press_at(&mut screen, WIDE, Some(&over), &["d"]);
-    assert!(screen.overlays.diff.is_some());
+    assert!(screen.overlays.has::<DiffView>());
     press_at(&mut screen, WIDE, Some(&over), &["<esc>", "i", "next"]);
     assert_eq!(text(&screen), "next");
 }

@@ -3,6 +3,8 @@
 //!
 //! `gallery.txt` says which snapshot and which picture shows a place; `here` is a snapshot of this file.
 
+use crate::tui::command_palette::CommandPalette;
+use crate::tui::search_bar::SearchBar;
 use std::path::PathBuf;
 
 use super::monkey::{Place, places};
@@ -70,10 +72,8 @@ fn table() -> Vec<Shown<'static>> {
 
 /// Returns whether something covers the dialog.
 fn is_covered(screen: &Screen) -> bool {
-    let is_text = screen.overlays.pager.is_some()
-        || screen.overlays.diff.is_some()
-        || screen.overlays.board.is_some();
-    is_text || screen.overlays.palette.is_some() || screen.overlays.search.is_some()
+    let is_text = screen.overlays.covers_tab();
+    is_text || screen.overlays.has::<CommandPalette>() || screen.overlays.has::<SearchBar>()
 }
 
 fn slug(name: &str) -> String {

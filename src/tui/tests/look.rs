@@ -1,5 +1,9 @@
 //! Tests of the user's own keys and themes.
 
+use crate::tui::command_palette::CommandPalette;
+use crate::tui::diff_view::DiffView;
+use crate::tui::pager::TextPager;
+use crate::tui::search_bar::SearchBar;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{
@@ -76,9 +80,9 @@ fn the_palettes_own_key_closes_it_whichever_it_is() {
     let mut screen = with(&[wished("palette", "f8")]);
     let key = KeyEvent::new(KeyCode::F(8), KeyModifiers::NONE);
     screen.on_key(key, None);
-    assert!(screen.overlays.palette.is_some());
+    assert!(screen.overlays.has::<CommandPalette>());
     screen.on_key(key, None);
-    assert!(screen.overlays.palette.is_none());
+    assert!(!screen.overlays.has::<CommandPalette>());
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn a_theme_is_shown_while_the_palette_points_at_it_and_stays_once_it_is_taken() 
         &["<c-p>", "theme gruv", "<back>", "<enter>"],
     );
     assert_eq!(screen.theme().name(), "gruvbox");
-    assert!(screen.overlays.palette.is_none());
+    assert!(!screen.overlays.has::<CommandPalette>());
     assert_eq!(screen.toast.text.as_deref(), Some("Theme gruvbox"));
     press(
         &mut screen,
@@ -287,7 +291,10 @@ fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked
     drawn(&mut screen, (120, 40), Some(&state));
     // The composer and the tabs are outside the palette: a click there only closes it.
     assert_eq!(click(&mut screen, &state, (1, 38)), []);
-    assert!(screen.overlays.palette.is_none() && screen.composer.focus == ComposerFocus::Unfocused);
+    assert!(
+        !screen.overlays.has::<CommandPalette>()
+            && screen.composer.focus == ComposerFocus::Unfocused
+    );
     press(&mut screen, Some(&state), &["<c-p>", "interrupt"]);
     let at = find(&mut screen, &state, "Interrupt the turn");
     assert_eq!(
@@ -442,7 +449,7 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
     let mut screen = with(&[]);
     let at = find(&mut screen, &state, "? help");
     assert_eq!(click(&mut screen, &state, at), []);
-    assert!(screen.overlays.pager.is_some());
+    assert!(screen.overlays.has::<TextPager>());
     press(&mut screen, Some(&state), &["<esc>", "d"]);
     let scopes = vec![DiffScope::All, DiffScope::Step(1)];
     let nothing = DiffLookup::NoChanges("nothing".to_owned());
@@ -454,7 +461,7 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
     );
     let at = find(&mut screen, &state, "Esc close");
     click(&mut screen, &state, at);
-    assert!(screen.overlays.diff.is_none());
+    assert!(!screen.overlays.has::<DiffView>());
     press(&mut screen, Some(&state), &["i", "/theme"]);
     let at = find(&mut screen, &state, "/theme [NAME]");
     click(&mut screen, &state, at);
@@ -478,11 +485,11 @@ fn a_click_points_at_a_line_a_finding_and_an_event() {
     let at = find(&mut screen, &state, "── events");
     click(&mut screen, &state, (at.0, at.1 + 1));
     assert!(screen.tabs.log.events.selected_event().is_some());
-    assert!(screen.overlays.pager.is_none());
+    assert!(!screen.overlays.has::<TextPager>());
     // The details of the selected event take rows of the list.
     let at = find(&mut screen, &state, "── events");
     click(&mut screen, &state, (at.0, at.1 + 1));
-    assert!(screen.overlays.pager.is_some());
+    assert!(screen.overlays.has::<TextPager>());
 }
 
 #[test]
@@ -495,20 +502,20 @@ fn keys_of_views_are_the_users_own_too() {
     ];
     let mut screen = with(&wishes);
     press(&mut screen, Some(&state), &["?", "q"]);
-    assert!(screen.overlays.pager.is_some());
+    assert!(screen.overlays.has::<TextPager>());
     let picture = drawn(&mut screen, (120, 40), Some(&state));
     assert!(picture.contains("(F4 closes)") && picture.contains(" F4 close"));
     let key = KeyEvent::new(KeyCode::F(4), KeyModifiers::NONE);
     screen.on_key(key, Some(&state));
-    assert!(screen.overlays.pager.is_none());
+    assert!(!screen.overlays.has::<TextPager>());
     press(&mut screen, Some(&state), &["d", "q"]);
     assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" Z close"));
     press(&mut screen, Some(&state), &["z"]);
-    assert!(screen.overlays.diff.is_none());
+    assert!(!screen.overlays.has::<DiffView>());
     press(&mut screen, Some(&state), &["<c-f>", "a"]);
     assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" F4 back"));
     screen.on_key(key, Some(&state));
-    assert!(screen.overlays.search.is_none());
+    assert!(!screen.overlays.has::<SearchBar>());
 }
 
 #[test]

@@ -4,6 +4,11 @@
 //! `MONKEY_STEPS=1000000 cargo test --release --lib monkey -- --nocapture` runs it longer; `MONKEY_SEED=N`
 //! repeats a run.
 
+use crate::tui::command_palette::CommandPalette;
+use crate::tui::diff_view::DiffView;
+use crate::tui::discussion_board::DiscussionBoard;
+use crate::tui::pager::TextPager;
+use crate::tui::search_bar::SearchBar;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -559,11 +564,11 @@ fn confirm_by(screen: &mut Screen, key: char, state: Option<&RunState>) {
 /// Returns the name of the view that takes the next key.
 fn place(screen: &Screen, state: Option<&RunState>) -> String {
     let over = [
-        (screen.overlays.palette.is_some(), "palette"),
-        (screen.overlays.search.is_some(), "find"),
-        (screen.overlays.pager.is_some(), "text"),
-        (screen.overlays.diff.is_some(), "diff"),
-        (screen.overlays.board.is_some(), "board"),
+        (screen.overlays.has::<CommandPalette>(), "palette"),
+        (screen.overlays.has::<SearchBar>(), "find"),
+        (screen.overlays.has::<TextPager>(), "text"),
+        (screen.overlays.has::<DiffView>(), "diff"),
+        (screen.overlays.has::<DiscussionBoard>(), "board"),
         (
             screen.composer.assist.has_completion()
                 && screen.composer.focus == ComposerFocus::Focused,
@@ -1008,12 +1013,7 @@ impl Monkey {
             self.press(esc);
         }
         let screen = &self.screen;
-        let is_left = screen.dialogs.own.is_none()
-            && screen.overlays.palette.is_none()
-            && screen.overlays.search.is_none()
-            && screen.overlays.pager.is_none()
-            && screen.overlays.diff.is_none()
-            && screen.overlays.board.is_none();
+        let is_left = screen.dialogs.own.is_none() && screen.overlays.is_empty();
         assert!(
             is_left,
             "{} cannot be left",
@@ -1111,10 +1111,10 @@ fn every_choice_of_every_dialog_does_something_and_so_does_enter() {
         let Some(sheet) = screen.pending_dialog(place.state.as_ref()) else {
             continue;
         };
-        if screen.overlays.palette.is_some()
-            || screen.overlays.search.is_some()
-            || screen.overlays.diff.is_some()
-            || screen.overlays.board.is_some()
+        if screen.overlays.has::<CommandPalette>()
+            || screen.overlays.has::<SearchBar>()
+            || screen.overlays.has::<DiffView>()
+            || screen.overlays.has::<DiscussionBoard>()
         {
             continue;
         }

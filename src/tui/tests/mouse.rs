@@ -1,5 +1,7 @@
 //! Tests every place that takes the mouse, and the effect of a click or the wheel there.
 
+use crate::tui::pager::TextPager;
+use crate::tui::search_bar::SearchBar;
 use ratatui::crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
@@ -304,11 +306,7 @@ fn dialogs() -> impl Iterator<Item = (Place, ChoiceDialog)> {
     places().into_iter().filter_map(|place| {
         let mut screen = opened(&place);
         screen.composer.leave_to_view();
-        let lies_over = screen.overlays.palette.is_some()
-            || screen.overlays.search.is_some()
-            || screen.overlays.pager.is_some()
-            || screen.overlays.diff.is_some()
-            || screen.overlays.board.is_some();
+        let lies_over = !screen.overlays.is_empty();
         let sheet = screen
             .pending_dialog(place.state())
             .filter(|_| !lies_over)?;
@@ -416,7 +414,7 @@ fn a_hint_does_what_its_key_does_in_every_place() {
             let mut by_key = opened(&place);
             let mut by_click = opened(&place);
             // A letter named beside a text field is not part of the text.
-            if key.is_printable() && by_key.overlays.search.is_some() {
+            if key.is_printable() && by_key.overlays.has::<SearchBar>() {
                 continue;
             }
             if key.is_printable() && by_key.composer.focus == ComposerFocus::Focused {
@@ -426,9 +424,8 @@ fn a_hint_does_what_its_key_does_in_every_place() {
             // A line of the help describes what is under the help.
             if by_key
                 .overlays
-                .pager
-                .as_ref()
-                .is_some_and(|it| it.is_help_at(middle(at).into()))
+                .find()
+                .is_some_and(|it: &TextPager| it.is_help_at(middle(at).into()))
             {
                 continue;
             }
@@ -480,9 +477,7 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
         dialog: _,
         is_dialog_folded: _,
         choices: _,
-        palette: _,
         completion: _,
-        diff_strip: _,
         runs: _,
         buttons: _,
         footer_commands: _,
@@ -536,5 +531,5 @@ fn a_key_in_a_line_of_the_help_does_what_it_does_below_the_help() {
         format!("{actions:?}"),
         "[Event(GateChanged { gate: Auto })]"
     );
-    assert!(screen.overlays.pager.is_none());
+    assert!(!screen.overlays.has::<TextPager>());
 }

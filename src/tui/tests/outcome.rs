@@ -6,8 +6,13 @@
 use super::world::{NOW, drawn, painted, screen};
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
+use crate::tui::command_palette::CommandPalette;
 use crate::tui::dialog::ComposerDraft;
+use crate::tui::diff_view::DiffView;
+use crate::tui::discussion_board::DiscussionBoard;
 use crate::tui::keymap::ComposerFocus;
+use crate::tui::pager::TextPager;
+use crate::tui::search_bar::SearchBar;
 use crate::tui::{Action, Screen};
 
 /// The window for outcomes: wide enough for a second pane.
@@ -74,11 +79,11 @@ fn look(screen: &mut Screen, state: Option<&RunState>) -> Look {
                     .to_owned(),
             ),
             ("tab", screen.tabs.view.shown.slash_name().to_owned()),
-            ("text", on(screen.overlays.pager.is_some())),
-            ("diff", on(screen.overlays.diff.is_some())),
-            ("board", on(screen.overlays.board.is_some())),
-            ("palette", on(screen.overlays.palette.is_some())),
-            ("find", on(screen.overlays.search.is_some())),
+            ("text", on(screen.overlays.has::<TextPager>())),
+            ("diff", on(screen.overlays.has::<DiffView>())),
+            ("board", on(screen.overlays.has::<DiscussionBoard>())),
+            ("palette", on(screen.overlays.has::<CommandPalette>())),
+            ("find", on(screen.overlays.has::<SearchBar>())),
             ("unfinished", on(screen.dialogs.unfinished_run.is_some())),
             ("instructions", on(screen.dialogs.instructions.is_some())),
             ("clicks", format!("{:?}", screen.mouse_capture())),

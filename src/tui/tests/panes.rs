@@ -1,5 +1,7 @@
 //! Tests of Plan, Comments, Log and Status: full, empty and odd, at each size, and their keys.
 
+use crate::tui::diff_view::DiffView;
+use crate::tui::pager::TextPager;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Modifier;
@@ -111,7 +113,7 @@ fn a_step_that_is_not_there_has_no_diff_and_what_runs_is_not_resumed() {
         seen.contains("Step 99 changed nothing. Steps with changes: "),
         "{seen}"
     );
-    assert!(screen.overlays.diff.is_none());
+    assert!(!screen.overlays.has::<DiffView>());
     let mut screen = not_writing();
     assert_eq!(
         press(&mut screen, Some(&state), &["/resume", "<enter>"]),
@@ -269,7 +271,7 @@ fn the_plan_is_compared_with_earlier_versions_word_by_word() {
     check("plan_compared", &mut screen, Some(&state));
     // Each theme marks the changed words, also a theme without colors.
     press(&mut screen, Some(&state), &["["]);
-    let shown = screen.theme();
+    let shown = screen.theme().clone();
     for theme in ColorTheme::built_in() {
         let name = theme.name().to_owned();
         screen.on_theme(theme);
@@ -829,7 +831,10 @@ fn the_first_open_finding_is_offered_and_takes_no_key_of_others() {
     let offered = screen.tabs.comments.selection.selected_finding();
     assert!(offered.is_some());
     press(&mut screen, Some(&asked), &["<enter>"]);
-    assert!(screen.overlays.pager.is_some(), "Enter reads what is asked");
+    assert!(
+        screen.overlays.has::<TextPager>(),
+        "Enter reads what is asked"
+    );
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! Tests that from 40×12 on, everything that the user needs is visible: each choice of each dialog, and
 //! what Enter does.
 
+use crate::tui::command_palette::CommandPalette;
+use crate::tui::diff_view::DiffView;
+use crate::tui::discussion_board::DiscussionBoard;
+use crate::tui::search_bar::SearchBar;
 use proptest::prelude::*;
 
 use super::monkey::{Place, places};
@@ -13,10 +17,10 @@ use crate::tui::text_wrap::truncate_to_columns;
 fn dialog(place: &Place, size: (u16, u16), writing: ComposerFocus) -> Option<(Screen, String)> {
     let mut screen = screen();
     place.open(&mut screen);
-    if screen.overlays.palette.is_some()
-        || screen.overlays.search.is_some()
-        || screen.overlays.diff.is_some()
-        || screen.overlays.board.is_some()
+    if screen.overlays.has::<CommandPalette>()
+        || screen.overlays.has::<SearchBar>()
+        || screen.overlays.has::<DiffView>()
+        || screen.overlays.has::<DiscussionBoard>()
     {
         return None;
     }

@@ -1,6 +1,7 @@
 //! Tests of todo lists on the screen: shown in the chat when they change, opened in full, never changed by
 //! the user.
 
+use crate::tui::pager::TextPager;
 use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
 
 use super::pictures::{check, not_writing};
@@ -193,5 +194,5 @@ fn where_nobody_keeps_a_list_that_is_said() {
         screen.perform_command(parse_slash_command("/todos").unwrap(), None),
         []
     );
-    assert!(screen.overlays.pager.is_none() && screen.toast.text.is_some());
+    assert!(!screen.overlays.has::<TextPager>() && screen.toast.text.is_some());
 }

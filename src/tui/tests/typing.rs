@@ -1,6 +1,7 @@
 //! Tests of text input and its aids: completions, pastes, the queue, the palette.
 
 use super::pictures::{check, not_writing};
+use crate::tui::command_palette::CommandPalette;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -368,7 +369,7 @@ fn the_palette_finds_every_action_and_carries_it_out() {
         Some("themes")
     );
     press(&mut screen, Some(&state), &["<esc>", ":", "中", "<esc>"]);
-    assert!(screen.overlays.palette.is_none());
+    assert!(!screen.overlays.has::<CommandPalette>());
     // A command that needs a text goes into the composer, with the cursor behind it.
     press(&mut screen, Some(&state), &["<c-p>", "changes", "<enter>"]);
     assert_eq!(screen.composer.editor.text(), "/changes ");

@@ -11,6 +11,7 @@ use crate::domain::question::{Question, QuestionKind};
 use crate::domain::reversal_plan::UndoDirection;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
+use crate::tui::diff_view::DiffView;
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::read_only::{RunCompletion, RunListEntry};
 use crate::tui::{Action, ExactCall, Screen};
@@ -99,7 +100,7 @@ fn whoever_is_made_to_write_has_the_composer() {
     let open_diff = |screen: &mut Screen| {
         screen.composer.leave_to_view();
         assert_eq!(press(screen, Some(&state), &["d"]).len(), 1);
-        assert!(screen.overlays.diff.is_some());
+        assert!(screen.overlays.has::<DiffView>());
     };
     let mut screen = screen();
     open_diff(&mut screen);
@@ -114,7 +115,7 @@ fn whoever_is_made_to_write_has_the_composer() {
     // Returned messages can be edited once the diff is closed.
     open_diff(&mut screen);
     screen.return_messages(vec!["said before".to_owned()]);
-    assert!(screen.overlays.diff.is_some());
+    assert!(screen.overlays.has::<DiffView>());
     assert_eq!(screen.composer.focus, ComposerFocus::Unfocused);
 }
 
