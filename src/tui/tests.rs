@@ -16,6 +16,7 @@ mod focus;
 mod frames;
 mod gallery;
 mod hands;
+mod layers;
 mod linear;
 mod look;
 mod meant;
