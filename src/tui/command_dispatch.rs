@@ -146,7 +146,7 @@ impl Screen {
                     .perform_search_step(step, &mut self.tabs, state);
                 Vec::new()
             }
-            ScreenCommand::Close => self.close_top().unwrap_or_default(),
+            ScreenCommand::Close => self.close_top(state).unwrap_or_default(),
             ScreenCommand::Call(call) => (call.function)(self, &call.argument, state),
         }
     }

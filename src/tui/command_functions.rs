@@ -83,7 +83,7 @@ impl CommandTarget for Screen {
     }
 
     fn jump_to_counterpart(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let selected = self.tabs.comments.selection.selected_mark();
+        let selected = self.tabs.comments.selection.selected_mark(state);
         if let (TabKind::Comments, Some(mark @ ScrollTarget::Note(n)), Some(state)) =
             (self.tabs.view.focused(), selected, state)
         {
@@ -97,7 +97,7 @@ impl CommandTarget for Screen {
         let mut remaining = remaining.into_iter().flatten();
         match (
             self.tabs.view.focused(),
-            self.tabs.comments.selection.selected_finding(),
+            self.tabs.comments.selection.selected_finding(state),
             self.tabs.plan.view.selected_line(),
         ) {
             (TabKind::Comments, Some(n), _) => {

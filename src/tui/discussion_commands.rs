@@ -48,7 +48,7 @@ impl<'a> DiscussionCommands<'a> {
     fn selected_finding(&self) -> Option<u32> {
         let tabs = &self.screen.tabs;
         if tabs.view.focused() == TabKind::Comments {
-            tabs.comments.selection.selected_finding()
+            tabs.comments.selection.selected_finding(self.state)
         } else {
             tabs.comments.selection.chosen_finding()
         }

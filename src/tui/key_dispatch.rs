@@ -96,8 +96,9 @@ impl Screen {
     }
 
     /// Closes the pager, or whatever else its key closes; `None` if there is nothing to close.
-    pub(super) fn close_top(&mut self) -> Option<Vec<Action>> {
-        if self.overlays.close::<TextPager>() || self.tabs.focused().clear_selection() {
+    pub(super) fn close_top(&mut self, state: Option<&RunState>) -> Option<Vec<Action>> {
+        let context = self.settings.tab_context(&self.documents, state);
+        if self.overlays.close::<TextPager>() || self.tabs.focused().clear_selection(&context) {
             return Some(Vec::new());
         }
         self.is_read_only().then(|| vec![Action::CloseView])
@@ -284,7 +285,7 @@ impl Screen {
             }
         }
         if self.keymap().find_view_command(&key, KeyContext::Text) == Some(ScreenCommand::Close)
-            && let Some(actions) = self.close_top()
+            && let Some(actions) = self.close_top(state)
         {
             return actions;
         }

@@ -187,7 +187,7 @@ impl Screen {
             && !self.is_read_only()
             && !self.overlays.covers_tab()
             && self.tabs.view.focused() == TabKind::Chat
-            && !self.tabs.get(TabKind::Chat).has_selection()
+            && self.tabs.chat.transcript.selected_text().is_none()
     }
 
     /// Makes all letters at questions commands, until the user writes again.

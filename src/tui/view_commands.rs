@@ -247,7 +247,7 @@ impl Screen {
         let context = self.settings.tab_context(&self.documents, state);
         let has_changed = screen_tab::step_entry(self.tabs.focused(), is_next, &context);
         if let (Some(mark), Some(beside)) = (
-            self.tabs.focused().selected_entry(),
+            self.tabs.focused().selected_entry(&context),
             self.tabs.view.side_tab(),
         ) && has_changed
         {
@@ -258,7 +258,8 @@ impl Screen {
 
     /// Handles Enter in a list: opens the selected entry, or selects a visible one. `None` if there is no list.
     pub(super) fn on_enter_in_list(&mut self, state: Option<&RunState>) -> Option<Vec<Action>> {
-        if self.tabs.focused().has_selection() {
+        let context = self.settings.tab_context(&self.documents, state);
+        if self.tabs.focused().has_selection(&context) {
             return Some(self.open_selection(state));
         }
         self.step_entry(true, state).then(Vec::new)

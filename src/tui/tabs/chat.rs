@@ -166,7 +166,7 @@ impl ScreenTab for ChatTab {
         scroll_transcript(&mut self.transcript, to, page_rows);
     }
 
-    fn has_selection(&self) -> bool {
+    fn has_selection(&self, _context: &TabContext<'_>) -> bool {
         self.transcript.selected_text().is_some()
     }
 
@@ -179,7 +179,7 @@ impl ScreenTab for ChatTab {
         SelectionStep::AtEdge
     }
 
-    fn clear_selection(&mut self) -> bool {
+    fn clear_selection(&mut self, _context: &TabContext<'_>) -> bool {
         self.transcript.clear_selection()
     }
 

@@ -132,8 +132,9 @@ impl ScreenTab for CommentsTab {
         |mark| matches!(mark, ScrollTarget::Finding(_) | ScrollTarget::Note(_))
     }
 
-    fn selected_entry(&self) -> Option<ScrollTarget> {
-        self.selection.selected_finding().map(ScrollTarget::Finding)
+    fn selected_entry(&self, context: &TabContext<'_>) -> Option<ScrollTarget> {
+        let finding = self.selection.selected_finding(context.state);
+        finding.map(ScrollTarget::Finding)
     }
 
     fn select(&mut self, mark: ScrollTarget) {
@@ -163,8 +164,8 @@ impl ScreenTab for CommentsTab {
         }
     }
 
-    fn clear_selection(&mut self) -> bool {
-        self.selection.clear_selection()
+    fn clear_selection(&mut self, context: &TabContext<'_>) -> bool {
+        self.selection.clear_selection(context.state)
     }
 
     fn click(&mut self, at: Position) -> bool {
@@ -184,10 +185,10 @@ impl ScreenTab for CommentsTab {
         was
     }
 
-    fn open_selection(&mut self, _context: &TabContext<'_>) -> OpenedEntry {
-        if self.selection.toggle_selected() {
+    fn open_selection(&mut self, context: &TabContext<'_>) -> OpenedEntry {
+        if self.selection.toggle_selected(context.state) {
             OpenedEntry::InPlace
-        } else if let Some(ScrollTarget::Note(_)) = self.selection.selected_mark() {
+        } else if let Some(ScrollTarget::Note(_)) = self.selection.selected_mark(context.state) {
             OpenedEntry::Refused("A thread is shown in full. > goes to its line, ; answers.")
         } else {
             OpenedEntry::NotSelected("a finding")
@@ -200,10 +201,10 @@ impl ScreenTab for CommentsTab {
     }
 
     fn selected_text(&self, context: &TabContext<'_>) -> Option<String> {
-        if let Some(ScrollTarget::Note(n)) = self.selection.selected_mark() {
+        if let Some(ScrollTarget::Note(n)) = self.selection.selected_mark(context.state) {
             return context.state?.threads.get(n).map(review::render_thread);
         }
-        let n = self.selection.selected_finding()?;
+        let n = self.selection.selected_finding(context.state)?;
         let all = context.state?.findings.all().iter();
         let remark = all
             .map(|finding| &finding.remark)
@@ -225,7 +226,7 @@ impl ScreenTab for CommentsTab {
 
     fn noted_place(&self, context: &TabContext<'_>) -> Option<UserNote> {
         let threads = &context.state?.threads;
-        if let Some(ScrollTarget::Note(n)) = self.selection.selected_mark() {
+        if let Some(ScrollTarget::Note(n)) = self.selection.selected_mark(context.state) {
             return threads.get(n).map(|thread| UserNote {
                 line: thread.line,
                 quote: thread.quote.clone(),
@@ -233,7 +234,7 @@ impl ScreenTab for CommentsTab {
                 ..UserNote::default()
             });
         }
-        let n = self.selection.selected_finding()?;
+        let n = self.selection.selected_finding(context.state)?;
         let mut open_threads = threads.of_finding(n).filter(|thread| !thread.is_resolved);
         Some(UserNote {
             thread: open_threads.next().map(|thread| thread.n),
@@ -257,11 +258,11 @@ fn is_entry(mark: ScrollTarget) -> bool {
 /// Names what can be done with the selected finding or thread, in a row below it.
 fn selected_actions(
     selection: &FindingSelection,
+    mark: ScrollTarget,
     form: FindingListLayout,
     context: &TabContext<'_>,
 ) -> Option<CommentsEntry> {
     let state = context.state?;
-    let mark = selection.selected_mark()?;
     let mut does = Vec::new();
     if let ScrollTarget::Finding(n) = mark {
         let texts = context.documents;
@@ -308,17 +309,18 @@ fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabConte
         selection: chosen,
         filters,
     } = tab;
-    // The pane without the keys offers nothing.
-    chosen.offer_first_open(context.state.filter(|_| context.has_keys));
     let state = context.state;
     let mut expanded = chosen.expanded;
     let selection = &*chosen;
     let columns = usize::from(area.width);
     let head = state.map(|state| findings_head::lay_out_head(state, selection.filter, columns));
     let head = head.unwrap_or_default();
+    // The pane without the keys offers nothing.
+    let picked = selection.selected_mark(state.filter(|_| context.has_keys));
     let list = CommentsPage {
         head: &head,
         selection,
+        picked,
         context,
         columns,
     };
@@ -326,7 +328,7 @@ fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabConte
     let most = list.entries(FindingListLayout::Spacious(first), ReviewTableMode::Full);
     let mut hasher = DefaultHasher::new();
     let revision = context.documents.comments.revision;
-    (columns, revision, selection.selected_mark(), &most, &head).hash(&mut hasher);
+    (columns, revision, picked, &most, &head).hash(&mut hasher);
     (area.height, selection.reviews_fold).hash(&mut hasher);
     selection.expansion().hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
@@ -353,6 +355,8 @@ fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabConte
 struct CommentsPage<'a> {
     head: &'a FindingsHead,
     selection: &'a FindingSelection,
+    /// What is selected or offered.
+    picked: Option<ScrollTarget>,
     context: &'a TabContext<'a>,
     columns: usize,
 }
@@ -362,10 +366,11 @@ impl CommentsPage<'_> {
     fn entries(&self, form: FindingListLayout, table: ReviewTableMode) -> Vec<CommentsEntry> {
         let (texts, clock) = (self.context.documents, self.context.clock);
         let entries = self.context.state.map(|state| {
-            finding_list::ledger_entries(state, self.selection, form, table, texts, clock)
+            let (selection, picked) = (self.selection, self.picked);
+            finding_list::ledger_entries(state, selection, picked, form, table, texts, clock)
         });
         let mut entries = entries.unwrap_or_default();
-        let Some(mark) = self.selection.selected_mark() else {
+        let Some(mark) = self.picked else {
             return entries;
         };
         let of_selected = |entry: &CommentsEntry| entry.mark == Some(mark);
@@ -377,7 +382,7 @@ impl CommentsPage<'_> {
         };
         entries.splice(
             to + 1..to + 1,
-            selected_actions(self.selection, form, self.context),
+            selected_actions(self.selection, mark, form, self.context),
         );
         if matches!(
             (form, mark),
@@ -449,7 +454,7 @@ impl CommentsPage<'_> {
     /// Returns the style of the bar before an entry; `None` if it is not selected.
     fn bar(&self, entry: &CommentsEntry) -> Option<Style> {
         let mark = entry.mark?;
-        if self.selection.selected_mark() != Some(mark) {
+        if self.picked != Some(mark) {
             return None;
         }
         let mut open = self.context.state?.findings.open();

@@ -168,13 +168,13 @@ pub trait ScreenTab: SearchableView {
     }
 
     /// Returns the selected entry of its list.
-    fn selected_entry(&self) -> Option<ScrollTarget> {
+    fn selected_entry(&self, _context: &TabContext<'_>) -> Option<ScrollTarget> {
         None
     }
 
     /// Returns whether anything is selected that can be opened.
-    fn has_selection(&self) -> bool {
-        self.selected_entry().is_some()
+    fn has_selection(&self, context: &TabContext<'_>) -> bool {
+        self.selected_entry(context).is_some()
     }
 
     /// Selects a target, if it is an entry of its list.
@@ -193,7 +193,7 @@ pub trait ScreenTab: SearchableView {
     fn follow_selection_beside(&mut self, _mark: ScrollTarget) {}
 
     /// Clears the selection, and what else Esc ends; returns whether there was anything.
-    fn clear_selection(&mut self) -> bool {
+    fn clear_selection(&mut self, _context: &TabContext<'_>) -> bool {
         false
     }
 
@@ -258,7 +258,7 @@ pub fn limit_page_width(area: Rect) -> Rect {
 /// Selects the entry above or below with the line keys; returns whether the selection changed. An entry longer than
 /// the window is scrolled to its end first.
 pub fn step_entry(tab: &mut dyn ScreenTab, is_next: bool, context: &TabContext<'_>) -> bool {
-    let before = tab.selected_entry();
+    let before = tab.selected_entry(context);
     let shown = tab
         .page()
         .and_then(|page| before.filter(|mark| page.is_target_visible(*mark)));
@@ -277,7 +277,7 @@ pub fn step_entry(tab: &mut dyn ScreenTab, is_next: bool, context: &TabContext<'
         SelectionMove::Previous
     };
     tab.select_adjacent(along, context);
-    let now = tab.selected_entry();
+    let now = tab.selected_entry(context);
     if let (Some(mark), Some(page)) = (now, tab.page()) {
         page.reveal(mark);
     }

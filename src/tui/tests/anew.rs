@@ -39,11 +39,16 @@ fn nothing_of_the_run_before_is_pointed_at_compared_or_written_on() {
     press(&mut screen, Some(&state), &["3", ".", "2", ".", "+"]);
     assert!(screen.composer.noted_line.is_some() && !screen.composer.editor.is_empty());
     assert!(
-        screen.tabs.comments.selection.selected_finding().is_some()
+        screen
+            .tabs
+            .comments
+            .selection
+            .selected_finding(Some(&state))
+            .is_some()
             && screen.tabs.plan.view.selected_line().is_some()
     );
     screen.on_event(NOW, &new_run());
-    assert_eq!(screen.tabs.comments.selection.selected_finding(), None);
+    assert_eq!(screen.tabs.comments.selection.chosen_finding(), None);
     assert_eq!(screen.tabs.plan.view.selected_line(), None);
     assert_eq!(
         (screen.composer.noted_line.as_ref(), screen.composer.draft),

@@ -865,7 +865,14 @@ fn findings_are_filtered_and_pointed_at_and_one_of_no_line_leads_nowhere() {
     assert_eq!(told, Some("It has no known line in the plan."));
     assert_eq!(screen.tabs.view.shown, TabKind::Comments);
     press(&mut screen, Some(&state), &["3", "<esc>"]);
-    assert_eq!(screen.tabs.comments.selection.selected_finding(), None);
+    assert_eq!(
+        screen
+            .tabs
+            .comments
+            .selection
+            .selected_finding(Some(&state)),
+        None
+    );
 }
 
 #[test]

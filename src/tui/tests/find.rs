@@ -112,7 +112,14 @@ fn what_a_finding_holds_opens_for_what_is_looked_for() {
     assert!(!drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
     press(&mut screen, Some(&state), &["<c-f>", "line 7", "<c-f>"]);
     assert!(drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
-    assert_eq!(screen.tabs.comments.selection.selected_finding(), Some(1));
+    assert_eq!(
+        screen
+            .tabs
+            .comments
+            .selection
+            .selected_finding(Some(&state)),
+        Some(1)
+    );
 }
 
 #[test]

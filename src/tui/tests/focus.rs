@@ -163,7 +163,14 @@ fn a_list_is_gone_through_by_lines_and_enter_opens_what_is_pointed_at() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3", "<enter>", "jj"]);
     assert_eq!(screen.composer.editor.text(), "");
-    assert!(screen.tabs.comments.selection.selected_finding().is_some());
+    assert!(
+        screen
+            .tabs
+            .comments
+            .selection
+            .selected_finding(Some(&state))
+            .is_some()
+    );
     // A finding that is longer than the window is scrolled to its end before the next one is selected.
     let mut screen = long(&running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });

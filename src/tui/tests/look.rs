@@ -480,7 +480,14 @@ fn a_click_points_at_a_line_a_finding_and_an_event() {
     screen.show_tab(TabKind::Comments);
     let at = find(&mut screen, &state, "名称");
     click(&mut screen, &state, at);
-    assert_eq!(screen.tabs.comments.selection.selected_finding(), Some(2));
+    assert_eq!(
+        screen
+            .tabs
+            .comments
+            .selection
+            .selected_finding(Some(&state)),
+        Some(2)
+    );
     screen.show_tab(TabKind::Log);
     let at = find(&mut screen, &state, "── events");
     click(&mut screen, &state, (at.0, at.1 + 1));

@@ -430,7 +430,7 @@ fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
     // From the line to its thread, and back.
     press(&mut screen, Some(&state), &[".", ".", ".", ".", ">"]);
     assert_eq!(
-        screen.tabs.comments.selection.selected_mark(),
+        screen.tabs.comments.selection.selected_mark(Some(&state)),
         Some(ScrollTarget::Note(1))
     );
     let reply = press(&mut screen, Some(&state), &[";", "then 0", "<enter>"]);
@@ -805,9 +805,9 @@ fn the_first_open_finding_is_offered_and_takes_no_key_of_others() {
     assert!(seen.contains("▌◐  BLOCKING   1  "), "{seen}");
     // It is no selection that Esc clears or that another tab acts on.
     let selection = &mut screen.tabs.comments.selection;
-    assert_eq!(selection.selected_finding(), Some(1));
+    assert_eq!(selection.selected_finding(Some(&state)), Some(1));
     assert_eq!(selection.chosen_finding(), None);
-    assert!(!selection.clear_selection());
+    assert!(!selection.clear_selection(Some(&state)));
     // The pane without the keys offers nothing.
     press_at(&mut screen, (200, 50), Some(&state), &["2"]);
     let seen = drawn(&mut screen, (200, 50), Some(&state));
@@ -819,7 +819,14 @@ fn the_first_open_finding_is_offered_and_takes_no_key_of_others() {
     press(&mut screen, Some(&state), &["3", ".", "<esc>"]);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(!seen.contains("▌◐  BLOCKING"), "{seen}");
-    assert_eq!(screen.tabs.comments.selection.selected_finding(), None);
+    assert_eq!(
+        screen
+            .tabs
+            .comments
+            .selection
+            .selected_finding(Some(&state)),
+        None
+    );
     // A question that is asked has its keys.
     let (phase, kind) = questions()
         .into_iter()
@@ -828,7 +835,11 @@ fn the_first_open_finding_is_offered_and_takes_no_key_of_others() {
     let asked = asking(phase, kind);
     let mut screen = not_writing();
     press(&mut screen, Some(&asked), &["3"]);
-    let offered = screen.tabs.comments.selection.selected_finding();
+    let offered = screen
+        .tabs
+        .comments
+        .selection
+        .selected_finding(Some(&asked));
     assert!(offered.is_some());
     press(&mut screen, Some(&asked), &["<enter>"]);
     assert!(

@@ -13,9 +13,11 @@ use crate::tui::labels::LocalClock;
 use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::theme;
 
+/// Returns the lines; `picked` is what is selected or offered.
 pub(super) fn ledger_entries(
     state: &RunState,
     chosen: &FindingSelection,
+    picked: Option<ScrollTarget>,
     form: FindingListLayout,
     table: ReviewTableMode,
     texts: &DisplayDocuments,
@@ -30,7 +32,7 @@ pub(super) fn ledger_entries(
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
     if !state.findings.all().is_empty() {
-        add_findings(&mut entries, state, chosen, form, texts);
+        add_findings(&mut entries, state, chosen, picked, form, texts);
     }
     thread_entries::add_threads(&mut entries, state, &texts.plan_lines());
     entries
@@ -41,6 +43,7 @@ fn add_findings(
     entries: &mut Vec<CommentsEntry>,
     state: &RunState,
     chosen: &FindingSelection,
+    picked: Option<ScrollTarget>,
     form: FindingListLayout,
     texts: &DisplayDocuments,
 ) {
@@ -64,11 +67,10 @@ fn add_findings(
         }
         let n = finding.remark.n;
         let emphasis = FindingEmphasis {
-            is_picked: chosen.selected_finding() == Some(n),
+            is_picked: picked == Some(ScrollTarget::Finding(n)),
             is_opened: chosen.is_open(n, texts.evidence.get(&n)) || form.expands(n),
         };
-        let is_whole = emphasis.is_opened
-            || chosen.selected_mark().or(first) == Some(ScrollTarget::Finding(n));
+        let is_whole = emphasis.is_opened || picked.or(first) == Some(ScrollTarget::Finding(n));
         if form == FindingListLayout::Compact && !is_whole {
             entries.push(finding_rows::finding_row(finding));
             continue;

@@ -14,11 +14,7 @@ pub struct FindingSelection {
     pub(super) filter: FindingFilter,
     /// What the user selected.
     selected: Option<ScrollTarget>,
-    /// The finding that counts as selected until the user selects something.
-    offered: Option<u32>,
-    /// How many reviews there were when something was offered last.
-    n_reviews: usize,
-    /// The same when the user cleared a selection: until the next review none is wanted.
+    /// How many reviews there were when the user cleared a selection: until the next one none is wanted.
     declined_at: Option<usize>,
     open: BTreeSet<u32>,
     /// Those that the user folded.
@@ -127,20 +123,15 @@ impl FindingSelection {
         self.selected = None;
     }
 
-    /// Offers the first open finding that is listed, so that something can be done with it at once. Without a state, and
-    /// once the user wants no selection, nothing is offered.
-    pub(super) fn offer_first_open(&mut self, state: Option<&RunState>) {
-        self.offered = None;
-        let Some(state) = state else {
-            return;
-        };
-        self.n_reviews = state.course.reviews().len();
-        if self.declined_at == Some(self.n_reviews) {
-            return;
+    /// Returns the finding that counts as selected until the user selects something: the first open one that is listed, so
+    /// that something can be done with it at once. Once the user wants no selection, there is none.
+    fn offered_finding(&self, state: &RunState) -> Option<ScrollTarget> {
+        if self.declined_at == Some(state.course.reviews().len()) {
+            return None;
         }
-        let listed = self.listed_findings(state).into_iter();
-        let mut open = listed.filter(|finding| finding.is_open());
-        self.offered = open.next().map(|finding| finding.remark.n);
+        let mut listed = self.listed_findings(state).into_iter();
+        let first = listed.find(|finding| finding.is_open())?;
+        Some(ScrollTarget::Finding(first.remark.n))
     }
 
     /// Returns how reviews are shown where they would leave findings little room. During a search they are
@@ -172,7 +163,7 @@ impl FindingSelection {
         let threads = state.threads.all().iter();
         let threads = threads.filter(|thread| thread.finding.is_none());
         listed.extend(threads.map(|thread| ScrollTarget::Note(thread.n)));
-        let selected = self.selected_mark();
+        let selected = self.selected_mark(Some(state));
         let at = listed.iter().position(|mark| Some(*mark) == selected);
         let next = match (at, is_next) {
             // The first move selects a finding, not the row above the findings.
@@ -205,7 +196,7 @@ impl FindingSelection {
         let mut settled = all.iter().filter(|finding| finding.is_settled());
         let n_before = all.len() - settled.clone().count();
         let has_both = (1..all.len()).contains(&n_before);
-        let is_picked = settled.any(|finding| self.selected_finding() == Some(finding.remark.n));
+        let is_picked = settled.any(|finding| self.chosen_finding() == Some(finding.remark.n));
         let is_listed = is_picked || !self.query.is_empty();
         let stands = if is_listed {
             SettledFindingsFold::Listed
@@ -227,8 +218,8 @@ impl FindingSelection {
     }
 
     /// Expands or folds the selection; returns whether that was possible.
-    pub fn toggle_selected(&mut self) -> bool {
-        match self.selected_mark() {
+    pub fn toggle_selected(&mut self, state: Option<&RunState>) -> bool {
+        match self.selected_mark(state) {
             Some(ScrollTarget::Settled) => {
                 self.settled_fold = match self.settled_fold {
                     SettledFindingsFold::Folded => SettledFindingsFold::Listed,
@@ -289,9 +280,9 @@ impl FindingSelection {
         is_sought || self.open.contains(&n)
     }
 
-    /// Returns the number of the selected finding, or of the one that is offered.
-    pub fn selected_finding(&self) -> Option<u32> {
-        finding_number(self.selected_mark()?)
+    /// Returns the number of the selected finding, or of the one that is offered; without a state, none is offered.
+    pub fn selected_finding(&self, state: Option<&RunState>) -> Option<u32> {
+        finding_number(self.selected_mark(state)?)
     }
 
     /// Returns the number of the finding that the user selected.
@@ -299,10 +290,9 @@ impl FindingSelection {
         finding_number(self.selected?)
     }
 
-    /// Returns the selected target, or the finding that is offered.
-    pub fn selected_mark(&self) -> Option<ScrollTarget> {
-        let offered = || self.offered.map(ScrollTarget::Finding);
-        self.selected.or_else(offered)
+    /// Returns the selected target, or the finding that is offered; without a state, none is offered.
+    pub fn selected_mark(&self, state: Option<&RunState>) -> Option<ScrollTarget> {
+        self.selected.or_else(|| self.offered_finding(state?))
     }
 
     /// Returns whether the user selected a target.
@@ -311,11 +301,10 @@ impl FindingSelection {
     }
 
     /// Clears what the user selected; returns whether there was anything.
-    pub fn clear_selection(&mut self) -> bool {
+    pub fn clear_selection(&mut self, state: Option<&RunState>) -> bool {
         let was_selected = self.selected.take().is_some();
         if was_selected {
-            self.declined_at = Some(self.n_reviews);
-            self.offered = None;
+            self.declined_at = state.map(|state| state.course.reviews().len());
         }
         was_selected
     }

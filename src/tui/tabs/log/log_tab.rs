@@ -137,7 +137,7 @@ impl ScreenTab for LogTab {
         |mark| matches!(mark, ScrollTarget::Row(_))
     }
 
-    fn selected_entry(&self) -> Option<ScrollTarget> {
+    fn selected_entry(&self, _context: &TabContext<'_>) -> Option<ScrollTarget> {
         self.events.selected_event().map(ScrollTarget::Row)
     }
 
@@ -161,7 +161,7 @@ impl ScreenTab for LogTab {
         }
     }
 
-    fn clear_selection(&mut self) -> bool {
+    fn clear_selection(&mut self, _context: &TabContext<'_>) -> bool {
         self.events.clear_selection()
     }
 

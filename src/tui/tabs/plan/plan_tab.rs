@@ -155,7 +155,7 @@ impl ScreenTab for PlanTab {
         |mark| matches!(mark, ScrollTarget::Line(_))
     }
 
-    fn selected_entry(&self) -> Option<ScrollTarget> {
+    fn selected_entry(&self, _context: &TabContext<'_>) -> Option<ScrollTarget> {
         self.view.selected_line().map(ScrollTarget::Line)
     }
 
@@ -197,7 +197,7 @@ impl ScreenTab for PlanTab {
         self.page.scroll_to(mark);
     }
 
-    fn clear_selection(&mut self) -> bool {
+    fn clear_selection(&mut self, _context: &TabContext<'_>) -> bool {
         self.view.clear_selection() || self.view.close_comparison() || self.view.fold()
     }
 
