@@ -9,7 +9,7 @@ use crate::adapter::{AdapterEvent, CliTurnOutcome};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::plan_thread::ThreadChanges;
-use crate::domain::text_delta::TextDelta;
+use crate::domain::text_delta::{DeltaChange, TextAuthor, TextDelta};
 use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose};
 use crate::store::TamperedFile;
 
@@ -119,6 +119,22 @@ impl Engine {
             (AdapterEvent::ToolBlocked { tool, reason }, _) => {
                 run.record(blocked_call_event(session.clone(), &tool, &reason))
             }
+            (AdapterEvent::TextDelta { item, text }, _) => {
+                run.show_delta(TextDelta {
+                    author: text_author(session, role),
+                    item,
+                    change: DeltaChange::Append(text),
+                });
+                Ok(())
+            }
+            (AdapterEvent::BlockWithdrawn { item }, _) => {
+                run.show_delta(TextDelta {
+                    author: text_author(session, role),
+                    item,
+                    change: DeltaChange::Withdraw,
+                });
+                Ok(())
+            }
             (event, Some(role)) => self.on_role_event(role, event),
             (event, None) => on_child_event(run, session, event),
         }
@@ -135,14 +151,6 @@ impl Engine {
                 record_session_opened(run, role, &external_id, model.as_deref())
             }
             AdapterEvent::SessionLost { reason } => self.on_session_lost(role, &reason),
-            AdapterEvent::TextDelta { item, text } => {
-                run.show_delta(TextDelta::Text { role, item, text });
-                Ok(())
-            }
-            AdapterEvent::BlockWithdrawn { item } => {
-                run.show_delta(TextDelta::Withdrawn { role, item });
-                Ok(())
-            }
             AdapterEvent::InputUndelivered { text } => run.record(Event::MessageQueued {
                 to: Some(role),
                 text: agent_activity::clean_block(&text),
@@ -168,9 +176,11 @@ impl Engine {
                 self.check_files_after_turn(end);
                 Ok(())
             }
-            // The rest is agent activity, recorded above, or for the view only.
+            // The rest is agent activity, recorded above, or handled for every session.
             AdapterEvent::Ready { version: None }
             | AdapterEvent::TurnStarted
+            | AdapterEvent::TextDelta { .. }
+            | AdapterEvent::BlockWithdrawn { .. }
             | AdapterEvent::ThinkingDelta { .. }
             | AdapterEvent::ToolOutput { .. }
             | AdapterEvent::Text { .. }
@@ -351,6 +361,10 @@ impl Engine {
     }
 }
 
+fn text_author(session: &SessionId, role: Option<Role>) -> TextAuthor {
+    role.map_or_else(|| TextAuthor::Child(session.clone()), TextAuthor::Role)
+}
+
 /// Handles what only the conversations of children report.
 fn on_child_event(
     run: &mut RunContext,
@@ -358,11 +372,6 @@ fn on_child_event(
     event: AdapterEvent,
 ) -> Result<(), EngineError> {
     match event {
-        AdapterEvent::TextDelta { text, .. } => {
-            let session = session.clone();
-            run.show_delta(TextDelta::Child { session, text });
-            Ok(())
-        }
         AdapterEvent::SessionOpened { external_id, .. } => {
             let external_id = agent_activity::clean_line(&external_id);
             let known = run.child_session(session);
@@ -379,15 +388,15 @@ fn on_child_event(
         AdapterEvent::TurnStarted
         | AdapterEvent::TurnEnded(_)
         | AdapterEvent::SessionLost { .. } => Ok(()),
-        // Views keep one text of a child, not one a block, so they do not know which part of it to discard.
-        AdapterEvent::BlockWithdrawn { .. } => Ok(()),
         // Versions and usage are kept for roles only; nobody sends text into the turn of a child.
         AdapterEvent::Ready { .. }
         | AdapterEvent::Usage(_)
         | AdapterEvent::PlanUse { .. }
         | AdapterEvent::InputUndelivered { .. } => Ok(()),
         // The rest is agent activity, recorded above, or handled for every session.
-        AdapterEvent::ThinkingDelta { .. }
+        AdapterEvent::TextDelta { .. }
+        | AdapterEvent::BlockWithdrawn { .. }
+        | AdapterEvent::ThinkingDelta { .. }
         | AdapterEvent::ToolOutput { .. }
         | AdapterEvent::Text { .. }
         | AdapterEvent::Thinking { .. }
@@ -465,7 +474,7 @@ mod tests {
         let updates = run.engine.take_view_updates().into_iter();
         let shown: Vec<String> = updates
             .map(|update| match update {
-                ViewUpdate::TextDelta(TextDelta::Text { item, .. }) => item,
+                ViewUpdate::TextDelta(delta) => delta.item,
                 ViewUpdate::EventRecord(record) => match record.event {
                     Event::Agent { news, .. } => format!("{news:?}"),
                     other => format!("{other:?}"),

@@ -51,13 +51,12 @@ use super::{dialogs, labels, tabs, text_wrap};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::Event;
-use crate::domain::ids::SessionId;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::proof_progress::ProofProgress;
 use crate::domain::reversal_plan::ReversalPreview;
 use crate::domain::run::RunState;
-use crate::domain::text_delta::TextDelta;
+use crate::domain::text_delta::{TextAuthor, TextDelta};
 use crate::domain::turn::Role;
 
 const DEMO_TEXT: &str = "Demo: two scripted agents play codex and claude, no model is called.";
@@ -183,17 +182,23 @@ impl Screen {
     /// Applies a piece of text that an agent is writing.
     pub fn on_delta(&mut self, delta: TextDelta) {
         self.is_dirty = true;
-        let transcript = &mut self.tabs.chat.transcript;
-        match delta {
-            TextDelta::Child { session, text } => return self.on_speech_delta(&session, &text),
-            TextDelta::Text { role, item, text } => {
-                transcript.append_streaming_text(BlockAuthor::Agent(role), &item, &text);
+        match delta.author {
+            TextAuthor::Role(role) => {
+                let author = BlockAuthor::Agent(role);
+                let chat = &mut self.tabs.chat.transcript;
+                chat.change_streaming_text(author, &delta.item, &delta.change);
+                self.tabs.status.silent_turn = None;
             }
-            TextDelta::Withdrawn { role, item } => {
-                transcript.withdraw_streaming_text(BlockAuthor::Agent(role), &item);
+            TextAuthor::Child(session) => {
+                let (item, change) = (&delta.item, &delta.change);
+                self.discussions.live.change_text(&session, item, change);
+                if let Some(child) = self.open_child_mut()
+                    && *child.session() == session
+                {
+                    child.change_text(item, change);
+                }
             }
         }
-        self.tabs.status.silent_turn = None;
     }
 
     /// Applies the start or the end of a test run that proves a step.
@@ -300,12 +305,6 @@ impl Screen {
     pub fn on_unsandboxed_agent(&mut self, is_uncontained: bool) {
         self.is_dirty = true;
         self.run_facts.is_unsandboxed = is_uncontained;
-    }
-
-    /// Applies a piece of a participant's contribution.
-    pub(super) fn on_speech_delta(&mut self, session: &SessionId, piece: &str) {
-        self.discussions.live.push(session, piece);
-        self.append_child_text(session, piece);
     }
 
     /// Applies an event: updates the current speaker, and opens the board of a discussion that the user started.

@@ -66,6 +66,7 @@ use crate::domain::event_wording::short_commit;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::question::QuestionAnswer;
 use crate::domain::step_result::with_result_line;
+use crate::domain::text_delta::DeltaChange;
 
 /// The blocks of the conversation and the scroll position.
 #[derive(Debug)]
@@ -252,8 +253,15 @@ impl ChatTranscript {
         }
     }
 
-    /// Appends a piece of a text that an agent is writing.
-    pub fn append_streaming_text(&mut self, who: BlockAuthor, item: &str, piece: &str) {
+    /// Applies a change of a text that an agent is writing.
+    pub fn change_streaming_text(&mut self, who: BlockAuthor, item: &str, change: &DeltaChange) {
+        match change {
+            DeltaChange::Append(text) => self.append_streaming_text(who, item, text),
+            DeltaChange::Withdraw => self.withdraw_streaming_text(who, item),
+        }
+    }
+
+    fn append_streaming_text(&mut self, who: BlockAuthor, item: &str, piece: &str) {
         let saying = self.streaming_texts.entry((who, item.to_owned()));
         let text = saying.or_default().push(piece);
         if text.is_empty() {
@@ -274,8 +282,7 @@ impl ChatTranscript {
         self.evict_old_blocks();
     }
 
-    /// Removes a text that an agent does not finish.
-    pub fn withdraw_streaming_text(&mut self, who: BlockAuthor, item: &str) {
+    fn withdraw_streaming_text(&mut self, who: BlockAuthor, item: &str) {
         self.note_withdrawn_text(who, item);
         self.streaming_texts.remove(&(who, item.to_owned()));
         self.remove_blocks(|block| block.is_provisional_of(who, Some(item)));

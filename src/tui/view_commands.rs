@@ -492,12 +492,4 @@ impl Screen {
     pub fn open_child_mut(&mut self) -> Option<&mut ChildSessionView> {
         self.overlays.find_mut().and_then(TextPager::child_mut)
     }
-
-    /// Appends a piece of a child's text if its session is open.
-    pub(super) fn append_child_text(&mut self, session: &SessionId, piece: &str) {
-        let child = self.open_child_mut();
-        if let Some(child) = child.filter(|child| child.session() == session) {
-            child.append_text(piece);
-        }
-    }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::domain::discussion::{DiscussionEvent, GroupDiscussion};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{DiscussionId, SessionId};
+use crate::domain::text_delta::DeltaChange;
 use crate::text::TextCleaner;
 use crate::tui::action::DiscussionTopic;
 use crate::tui::command_table::edit_distance;
@@ -107,22 +108,44 @@ pub struct LiveSpeeches {
 /// The block that a participant is sending.
 #[derive(Debug, Default)]
 struct LiveSpeechBlock {
+    /// Its id; empty until its first piece.
+    item: String,
     cleaner: TextCleaner,
     /// Byte offset of the block in the text.
     start: usize,
 }
 
+impl LiveSpeechBlock {
+    fn starting_at(start: usize) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+}
+
 impl LiveSpeeches {
-    /// Adds a piece of text, not cleaned yet.
-    pub fn push(&mut self, session: &SessionId, piece: &str) {
+    /// Applies a change of the text of a block.
+    pub fn change_text(&mut self, session: &SessionId, item: &str, change: &DeltaChange) {
         let known = (
             self.texts.get_mut(session),
             self.open_blocks.get_mut(session),
         );
-        if let (Some(text), Some(at)) = known
-            && text.len() < MAX_LIVE_BYTES
-        {
-            text.push_str(&to_drawable(at.cleaner.push(piece)));
+        let (Some(text), Some(open)) = known else {
+            return;
+        };
+        match change {
+            DeltaChange::Append(piece) if text.len() < MAX_LIVE_BYTES => {
+                if open.item.is_empty() {
+                    item.clone_into(&mut open.item);
+                }
+                text.push_str(&to_drawable(open.cleaner.push(piece)));
+            }
+            DeltaChange::Withdraw if open.item == item => {
+                text.truncate(open.start);
+                *open = LiveSpeechBlock::starting_at(open.start);
+            }
+            DeltaChange::Append(_) | DeltaChange::Withdraw => {}
         }
     }
 
@@ -138,10 +161,7 @@ impl LiveSpeeches {
             text.truncate(at.start);
             text.push_str(clean_for_display(block).trim_end());
             text.push_str("\n\n");
-            *at = LiveSpeechBlock {
-                cleaner: TextCleaner::default(),
-                start: text.len(),
-            };
+            *at = LiveSpeechBlock::starting_at(text.len());
         }
     }
 
@@ -208,5 +228,23 @@ mod tests {
             };
             assert!(near.map_or(told.is_none(), is_told), "{text}: {told:?}");
         }
+    }
+
+    #[test]
+    fn a_block_of_a_speech_that_is_withdrawn_leaves_what_was_finished_before_it() {
+        let session = SessionId::new("ses_1");
+        let mut live = LiveSpeeches::default();
+        live.texts.insert(session.clone(), String::new());
+        live.open_blocks
+            .insert(session.clone(), LiveSpeechBlock::default());
+        let append = |text: &str| DeltaChange::Append(text.to_owned());
+        live.change_text(&session, "a", &append("I agree.\n"));
+        live.finish_block(&session, "I agree.");
+        live.change_text(&session, "b", &append("But the ti"));
+        live.change_text(&session, "a", &DeltaChange::Withdraw);
+        assert!(live.texts[&session].starts_with("I agree.\n\nBut"));
+        live.change_text(&session, "b", &DeltaChange::Withdraw);
+        live.change_text(&session, "c", &append("And the time\n"));
+        assert_eq!(live.texts[&session], "I agree.\n\nAnd the time\n");
     }
 }

@@ -18,7 +18,7 @@ use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan;
 use crate::domain::run::{Run, RunState};
-use crate::domain::text_delta::TextDelta;
+use crate::domain::text_delta::{DeltaChange, TextAuthor, TextDelta};
 use crate::domain::turn::{Role, TurnFailureKind, TurnOutcome, TurnPurpose};
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::{
@@ -183,11 +183,14 @@ fn input() -> impl Strategy<Value = Input> {
 
 fn delta(n: u8, text: String) -> TextDelta {
     let item = (n % 2).to_string();
-    let role = Role::Planner;
-    if n.is_multiple_of(5) {
-        TextDelta::Withdrawn { role, item }
-    } else {
-        TextDelta::Text { role, item, text }
+    TextDelta {
+        author: TextAuthor::Role(Role::Planner),
+        item,
+        change: if n.is_multiple_of(5) {
+            DeltaChange::Withdraw
+        } else {
+            DeltaChange::Append(text)
+        },
     }
 }
 

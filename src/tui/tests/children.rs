@@ -14,7 +14,7 @@ use crate::domain::session::{ChildMessage, MessageRole};
 use crate::domain::task::{
     ChildSession, TaskOrder, TaskOutcome, TaskReportStatus, TaskResult, TaskStatus, TaskWaitMode,
 };
-use crate::domain::text_delta::TextDelta;
+use crate::domain::text_delta::{DeltaChange, TextAuthor, TextDelta};
 use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
 use crate::tui::{Action, ChildSessionView, QuitStep, Screen};
@@ -183,17 +183,23 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
     let state = with_children();
     let mut screen = not_writing();
     let session = SessionId::new("ses_child1");
-    let says = |screen: &mut Screen, session: &SessionId, text: &str| {
-        screen.on_delta(TextDelta::Child {
-            session: session.clone(),
-            text: text.to_owned(),
+    let writes = |screen: &mut Screen, session: &SessionId, change: DeltaChange| {
+        screen.on_delta(TextDelta {
+            author: TextAuthor::Child(session.clone()),
+            item: "1".to_owned(),
+            change,
         });
+    };
+    let says = |screen: &mut Screen, session: &SessionId, text: &str| {
+        writes(screen, session, DeltaChange::Append(text.to_owned()));
     };
     let started = Event::TaskStarted(state.children[0].order.clone());
     let mut open = opened_child(&screen, &state.children[0]);
     open.on_event(UnixMillis(0), &started);
     screen.show_child_session(open);
     assert_eq!(screen.open_child_session(), Some(&session));
+    says(&mut screen, &session, "I loo");
+    writes(&mut screen, &session, DeltaChange::Withdraw);
     says(&mut screen, &session, "I look ar");
     says(&mut screen, &session, "ound.\n");
     says(&mut screen, &SessionId::new("ses_child2"), "not here");

@@ -16,6 +16,7 @@ use crate::domain::ids::{DiscussionId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan::file_hash;
 use crate::domain::run::RunState;
+use crate::domain::text_delta::{DeltaChange, TextAuthor, TextDelta};
 use crate::tui::command::ScreenCommand;
 use crate::tui::discussion_board::DiscussionBoard;
 use crate::tui::discussion_commands::DiscussionScreenCommand;
@@ -434,9 +435,16 @@ fn a_running_discussion_says_who_is_awaited_and_shows_what_comes() {
             news: began,
         },
     );
-    screen.on_speech_delta(&SessionId::new("ses_of_a_task"), "not of a participant");
-    screen.on_speech_delta(&session, "Then the trait it is, and I ");
-    screen.on_speech_delta(
+    let mut says = |session: &SessionId, text: &str| {
+        screen.on_delta(TextDelta {
+            author: TextAuthor::Child(session.clone()),
+            item: "1".to_owned(),
+            change: DeltaChange::Append(text.to_owned()),
+        });
+    };
+    says(&SessionId::new("ses_of_a_task"), "not of a participant");
+    says(&session, "Then the trait it is, and I ");
+    says(
         &session,
         "wr\u{1b}[31mite it down:\n\n1. one file\n2. 一个特征",
     );

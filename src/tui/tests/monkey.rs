@@ -34,7 +34,7 @@ use crate::domain::question::{
 };
 use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection};
 use crate::domain::run::RunState;
-use crate::domain::text_delta::TextDelta;
+use crate::domain::text_delta::{DeltaChange, TextAuthor, TextDelta};
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::permission::ApprovalMatcher;
 use crate::text::unified_diff::UnifiedDiff;
@@ -984,13 +984,15 @@ impl Monkey {
         self.screen.on_event(NOW, &event);
         let item = self.dice.below(3).to_string();
         let role = *self.dice.of(&[Role::Planner, Role::Reviewer]);
-        self.screen.on_delta(match self.dice.below(5) {
-            0 => TextDelta::Withdrawn { role, item },
-            _ => TextDelta::Text {
-                role,
-                item,
-                text: "more \u{1b}[31m中\n- of it".to_owned(),
-            },
+        let change = match self.dice.below(5) {
+            0 => DeltaChange::Withdraw,
+            _ => DeltaChange::Append("more \u{1b}[31m中\n- of it".to_owned()),
+        };
+        let author = TextAuthor::Role(role);
+        self.screen.on_delta(TextDelta {
+            author,
+            item,
+            change,
         });
     }
 

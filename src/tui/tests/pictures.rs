@@ -6,7 +6,7 @@ use super::world::{
 use crate::domain::phase::Phase;
 use crate::domain::question::{MergeConflict, QuestionKind};
 use crate::domain::run::RunState;
-use crate::domain::text_delta::TextDelta;
+use crate::domain::text_delta::{DeltaChange, TextAuthor, TextDelta};
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::tui::{
     ConflictVersions, OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry, Screen,
@@ -62,10 +62,10 @@ fn tabs_show_what_they_hold() {
 fn a_text_that_is_being_written_and_one_that_the_user_writes_are_seen() {
     let mut screen = screen();
     let text = "Now the plan:\n\n- a first line that is long enough to be wrapped at forty columns\n- 中文\nnot yet whole";
-    screen.on_delta(TextDelta::Text {
-        role: Role::Planner,
+    screen.on_delta(TextDelta {
+        author: TextAuthor::Role(Role::Planner),
         item: "m".to_owned(),
-        text: text.to_owned(),
+        change: DeltaChange::Append(text.to_owned()),
     });
     screen.on_paste("我认为空列表应该返回零, and this line goes on until it has to be wrapped in the composer\nsecond line");
     check("writing", &mut screen, Some(&state(Phase::RefineGoal)));

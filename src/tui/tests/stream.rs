@@ -533,11 +533,11 @@ fn of_several_attempts_for_one_reason_the_last_is_shown() {
 
 #[test]
 fn why_an_agent_tries_again_stands_above_what_it_says_then() {
-    use crate::domain::text_delta::TextDelta;
-    let text = |text: &str| TextDelta::Text {
-        role: Role::Planner,
-        item: "2".to_owned(),
-        text: text.to_owned(),
+    use crate::domain::text_delta::{DeltaChange, TextAuthor, TextDelta};
+    let delta = |item: &str, change: DeltaChange| TextDelta {
+        author: TextAuthor::Role(Role::Planner),
+        item: item.to_owned(),
+        change,
     };
     let retries = agent(AgentActivity::Retrying {
         reason: "stream disconnected".to_owned(),
@@ -550,17 +550,11 @@ fn why_an_agent_tries_again_stands_above_what_it_says_then() {
         (place("tries again"), place("The retry is here."))
     };
     let mut live = not_writing();
-    live.on_delta(TextDelta::Text {
-        role: Role::Planner,
-        item: "1".to_owned(),
-        text: "half a sent".to_owned(),
-    });
-    live.on_delta(TextDelta::Withdrawn {
-        role: Role::Planner,
-        item: "1".to_owned(),
-    });
+    live.on_delta(delta("1", DeltaChange::Append("half a sent".to_owned())));
+    live.on_delta(delta("1", DeltaChange::Withdraw));
     // Its text may arrive before the notice.
-    live.on_delta(text("The retry is here.\n"));
+    let text = "The retry is here.\n".to_owned();
+    live.on_delta(delta("2", DeltaChange::Append(text)));
     let seen = told(&mut live, std::slice::from_ref(&retries));
     let (why, what) = places(&seen);
     assert!(why < what, "{seen}");

@@ -10,6 +10,7 @@ use crate::domain::event::{Approval, Event};
 use crate::domain::ids::{RequestId, SessionId, UnixMillis};
 use crate::domain::session::{ChildMessage, MessageRole};
 use crate::domain::task::{TaskOrder, TaskOutcome, TaskResult};
+use crate::domain::text_delta::DeltaChange;
 
 /// A child's session, with its scroll position.
 #[derive(Debug)]
@@ -126,9 +127,9 @@ impl ChildSessionView {
         self.transcript.append_event(event);
     }
 
-    /// Appends a piece of the text that its agent is writing.
-    pub(in crate::tui) fn append_text(&mut self, piece: &str) {
+    /// Applies a change of a text that its agent is writing.
+    pub(in crate::tui) fn change_text(&mut self, item: &str, change: &DeltaChange) {
         self.transcript
-            .append_streaming_text(BlockAuthor::Subagent, "", piece);
+            .change_streaming_text(BlockAuthor::Subagent, item, change);
     }
 }

@@ -144,6 +144,7 @@ mod tests {
     use super::*;
     use crate::domain::event::{AgentActivity, Event};
     use crate::domain::ids::{TurnId, UnixMillis};
+    use crate::domain::text_delta::DeltaChange;
     use crate::domain::turn::Role;
     use crate::tui::transcript::ChatTranscript;
     use proptest::prelude::*;
@@ -157,7 +158,8 @@ mod tests {
     }
 
     fn receive(transcript: &mut ChatTranscript, text: &str) {
-        transcript.append_streaming_text(BlockAuthor::Agent(Role::Planner), "1", text);
+        let more = DeltaChange::Append(text.to_owned());
+        transcript.change_streaming_text(BlockAuthor::Agent(Role::Planner), "1", &more);
     }
 
     fn finish(transcript: &mut ChatTranscript, text: &str) {
@@ -210,7 +212,8 @@ mod tests {
             let mut transcript = ChatTranscript::default();
             receive(&mut transcript, received);
             spoken(&mut transcript);
-            transcript.withdraw_streaming_text(BlockAuthor::Agent(Role::Planner), "1");
+            let author = BlockAuthor::Agent(Role::Planner);
+            transcript.change_streaming_text(author, "1", &DeltaChange::Withdraw);
             let notice = ["The agent starts this text over"];
             assert_eq!(spoken(&mut transcript), notice[..usize::from(told)]);
         }
