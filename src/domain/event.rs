@@ -741,8 +741,8 @@ pub struct Approval {
     /// The child that makes the call, where it is a child of the turn's session; cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child: Option<ChildPath>,
-    /// The number of this call among all waiting calls of the run, from 1, because request ids repeat; 0 until the run
-    /// has recorded it.
+    /// The number of this call among all waiting calls of the run, from 1; 0 until the run has recorded it. It is how
+    /// dialogs and answers name the call: a CLI may use the id of a request once more after a restart.
     #[serde(default, skip_serializing_if = "is_not_counted")]
     pub n: u32,
 }

@@ -46,7 +46,7 @@ use super::discussion::GroupDiscussion;
 use super::effect::Effect;
 use super::event::{AgentProcess, Approval, DenialKind, Event, RunParameters, WorkflowSettings};
 use super::findings::FindingLedger;
-use super::ids::{RunId, SessionId, Sha256, TurnId, UnixMillis};
+use super::ids::{RequestId, RunId, SessionId, Sha256, TurnId, UnixMillis};
 use super::missing_part::MissingPartRequests;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
@@ -759,6 +759,12 @@ impl RunState {
             Role::Planner => Some(&mut self.planner),
             Role::Reviewer => self.reviewer.as_mut(),
         }
+    }
+
+    /// Returns the request of a call that waits for the user's decision, by its number in the run.
+    pub fn request_of_call(&self, call: u32) -> Option<&RequestId> {
+        let mut waiting = self.approvals.iter();
+        Some(&waiting.find(|approval| approval.n == call)?.request)
     }
 
     /// Returns the question to show first: questions of agents that wait at their CLIs come before those of the

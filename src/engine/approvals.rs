@@ -252,7 +252,8 @@ impl ApprovalRequests {
     }
 
     /// Returns a pending call as it was made, an edit with its diff; `None` if it is no longer pending.
-    pub(super) fn pending_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
+    pub(super) fn pending_detail(&self, run: &RunContext, call: u32) -> Option<&ApprovalDetail> {
+        let request = run.state().request_of_call(call)?;
         let (_, pending) = self.pending.approval(request)?;
         Some(&pending.detail)
     }
@@ -264,10 +265,12 @@ impl ApprovalRequests {
     pub(super) fn decide(
         &mut self,
         run: &mut RunContext,
-        request: &RequestId,
+        call: u32,
         decision: ApprovalDecision,
     ) -> Result<ApprovalDecisionResult, EngineError> {
-        let Some((address, pending)) = self.pending.approval(request) else {
+        let request = run.state().request_of_call(call);
+        let Some((address, pending)) = request.and_then(|request| self.pending.approval(request))
+        else {
             return Ok(ApprovalDecisionResult::NoLongerPending);
         };
         let address = address.clone();
@@ -284,7 +287,7 @@ impl ApprovalRequests {
                 }
             }
             ApprovalDecision::AllowAndRemember { what, scope } => {
-                return self.allow_and_remember(run, request, &what, scope);
+                return self.allow_and_remember(run, &address.request, &what, scope);
             }
             ApprovalDecision::DenyWithReason(text) => {
                 DecisionRecord::denial(ApprovalDecider::User, &text)

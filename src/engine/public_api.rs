@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::engine_error::EngineError;
 use crate::domain::discussion::{DiscussionStopReason, GroupDiscussion};
 use crate::domain::event::ApprovalDecision;
-use crate::domain::ids::{DiscussionId, RequestId, SessionId, UnixMillis};
+use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 use crate::domain::task::{TaskResult, TaskWaitMode};
 use crate::domain::user_plan::UserPlan;
 use crate::store::StoreError;
@@ -32,21 +32,22 @@ pub enum LeftoverKind {
 }
 
 impl Engine {
-    /// Returns a pending call as it was made, an edit with its diff; `None` if it is no longer pending.
-    pub fn pending_approval_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
-        self.approvals.pending_detail(request)
+    /// Returns a pending call, by its number in the run, as it was made, an edit with its diff; `None` if it is no longer
+    /// pending.
+    pub fn pending_approval_detail(&self, call: u32) -> Option<&ApprovalDetail> {
+        self.approvals.pending_detail(&self.run, call)
     }
 
-    /// Applies the user's decision to a pending call. A call that no longer waits is left alone.
+    /// Applies the user's decision to a pending call, by its number in the run. A call that no longer waits is left alone.
     ///
     /// # Errors
     /// Writing the record of the run failed.
     pub fn decide_approval(
         &mut self,
-        request: &RequestId,
+        call: u32,
         decision: ApprovalDecision,
     ) -> Result<ApprovalDecisionResult, EngineError> {
-        let decided = self.approvals.decide(&mut self.run, request, decision)?;
+        let decided = self.approvals.decide(&mut self.run, call, decision)?;
         self.settle()?;
         Ok(decided)
     }

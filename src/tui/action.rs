@@ -68,7 +68,7 @@ pub enum Action {
     TakeOver,
     /// Answers an agent's tool call.
     AnswerApproval {
-        /// The run's own number of the call; request ids are not unique across sessions.
+        /// The call's number in the run.
         call: u32,
         answer: ApprovalDecision,
     },

@@ -7,8 +7,8 @@ use crate::text::TextCleaner;
 /// characters made visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExactCall {
-    /// The number of the call in its approval.
-    pub n: u32,
+    /// The call's number in the run.
+    pub call: u32,
     pub text: String,
     /// The diff of an edit; empty for other calls.
     pub diff: String,

@@ -130,8 +130,10 @@ pub fn composer_target(
 fn call_target(state: &RunState, draft: Option<ComposerDraft>) -> Option<ComposerTarget> {
     let call = state.approvals.first()?.n;
     match draft? {
-        ComposerDraft::Refusal { of } if of == call => Some(ComposerTarget::CallRefusal(call)),
-        ComposerDraft::Pattern { of, scope } if of == call => {
+        ComposerDraft::Refusal { call: of } if of == call => {
+            Some(ComposerTarget::CallRefusal(call))
+        }
+        ComposerDraft::Pattern { call: of, scope } if of == call => {
             Some(ComposerTarget::ApprovalPattern(call, scope))
         }
         ComposerDraft::Refusal { .. } | ComposerDraft::Pattern { .. } => {

@@ -178,13 +178,13 @@ pub enum ComposerDraft {
     Topic { finding: u32 },
     /// The reason for rejecting an agent's call.
     Refusal {
-        /// The run's own number of the call.
-        of: u32,
+        /// The call's number in the run.
+        call: u32,
     },
     /// A pattern that matches calls like this one.
     Pattern {
-        /// The run's own number of the call.
-        of: u32,
+        /// The call's number in the run.
+        call: u32,
         /// How long the approval lasts.
         scope: ApprovalScope,
     },

@@ -139,8 +139,10 @@ impl ApprovalTestRun {
     }
 
     fn answers(&mut self, request: &str, answer: ApprovalDecision) -> ApprovalDecisionResult {
-        let request = RequestId::new(request);
-        self.engine.decide_approval(&request, answer).unwrap()
+        let mut waiting = self.engine.state().approvals.iter();
+        let call = waiting.find(|approval| approval.request == RequestId::new(request));
+        let call = call.map_or(0, |approval| approval.n);
+        self.engine.decide_approval(call, answer).unwrap()
     }
 
     /// Returns what the CLI was answered since the last call, in order.
@@ -611,8 +613,8 @@ fn an_edit_waits_with_its_diff_against_the_file() {
         ..FileChange::new(path.clone(), FileChangeKind::Add, String::new())
     };
     world.asks_to_change("1", call, vec![emptied]);
-    let asked = world.engine.state().approvals[0].request.clone();
-    let shown = world.engine.pending_approval_detail(&asked).unwrap();
+    let call = world.engine.state().approvals[0].n;
+    let shown = world.engine.pending_approval_detail(call).unwrap();
     let expected = format!("{}\n@@ -1,2 +0,0 @@\n-one\n-two\n", path.display());
     assert_eq!(shown.diff, expected);
 }

@@ -32,7 +32,7 @@ pub(super) fn build_dialog(
         "edit" => "Allow this edit?".to_owned(),
         other => format!("Allow this call of {other}?"),
     };
-    let exact = exact.filter(|exact| exact.n == approval.n);
+    let exact = exact.filter(|exact| exact.call == approval.n);
     let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} {}", approval.n), &asked)
         .with_about(&describe_caller(approval, state))
         .with_weight(DialogWeight::Permission);
@@ -177,7 +177,7 @@ fn add_decisions(sheet: ChoiceDialog, approval: &Approval) -> ChoiceDialog {
         .with_choice(
             'w',
             "Deny and say why…",
-            ChoiceAction::WriteDraft(ComposerDraft::Refusal { of: approval.n }),
+            ChoiceAction::WriteDraft(ComposerDraft::Refusal { call: approval.n }),
         )
         .with_first_choice(n)
 }
@@ -227,7 +227,7 @@ fn build_remember_dialog(approval: &Approval, scope: ApprovalScope) -> ChoiceDia
             'o',
             "Write a narrower pattern…",
             ChoiceAction::WriteDraft(ComposerDraft::Pattern {
-                of: approval.n,
+                call: approval.n,
                 scope,
             }),
         );

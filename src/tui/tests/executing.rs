@@ -320,7 +320,7 @@ fn asking_for_notes(named: &str) -> (Screen, RunState) {
     let mut screen = not_writing();
     let lines: String = (1..=30).map(|n| format!("+line {n} 中文\n")).collect();
     screen.on_pending_call(crate::tui::ExactCall {
-        n: state.approvals[0].n,
+        call: state.approvals[0].n,
         text: "/home/you/calculator/NOTES.md".to_owned(),
         diff: format!("{named}\ndiff --git a/NOTES.md b/NOTES.md\nnew file mode 100644\nindex 0000000..e69de29\n--- /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,30 @@\n{lines}"),
     });

@@ -302,7 +302,7 @@ fn other_calls() -> Vec<Place> {
         let before = said("a word");
         let after = said("a word is what is counted");
         screen.on_pending_call(ExactCall {
-            n: call.n,
+            call: call.n,
             text: file.clone(),
             diff: format!("{file}\n@@ -1,2 +1,2 @@\n # Notes\n-{before}\n+{after}\n"),
         });

@@ -33,7 +33,7 @@ fn a_call_that_is_named_like_the_one_before_shows_its_own_text_and_begins_at_its
     let first = approving(&["ls"]);
     let mut screen = awake(Some(&first), |screen| {
         screen.on_pending_call(ExactCall {
-            n: 1,
+            call: 1,
             text: "ls -la".to_owned(),
             diff: String::new(),
         });
@@ -206,7 +206,7 @@ fn what_is_decided_about_is_read_sign_by_sign() {
     let literal = "# not a heading\nprintf '**%s** `x`\\n' __a__ [b](c)";
     let mut screen = awake(Some(&call), |screen| {
         screen.on_pending_call(ExactCall {
-            n: 1,
+            call: 1,
             text: literal.to_owned(),
             diff: String::new(),
         });

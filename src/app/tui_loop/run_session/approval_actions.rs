@@ -15,13 +15,7 @@ impl RunSession {
         let Some(engine) = &mut self.engine else {
             return Ok(());
         };
-        let mut waiting = engine.state().approvals.iter();
-        let request = waiting.find(|waiting| waiting.n == call);
-        let decided = match request.map(|waiting| waiting.request.clone()) {
-            Some(request) => engine.decide_approval(&request, answer)?,
-            None => ApprovalDecisionResult::NoLongerPending,
-        };
-        match decided {
+        match engine.decide_approval(call, answer)? {
             ApprovalDecisionResult::Applied => {}
             ApprovalDecisionResult::NoLongerPending => {
                 self.screen.set_toast("That request is no longer pending.");

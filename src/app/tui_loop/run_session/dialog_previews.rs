@@ -55,9 +55,9 @@ impl DialogPreviews {
         if self.approval.as_ref() == Some(&call) {
             return;
         }
-        if let Some(shown) = engine.pending_approval_detail(&first.request) {
+        if let Some(shown) = engine.pending_approval_detail(first.n) {
             screen.on_pending_call(ExactCall {
-                n: first.n,
+                call: first.n,
                 text: shown.text.clone(),
                 diff: shown.diff.clone(),
             });

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::domain::event::ApprovalDecision;
-use crate::domain::ids::{RequestId, TurnId};
+use crate::domain::ids::TurnId;
 use crate::domain::task::{TaskOrder, TaskWaitMode};
 use crate::engine::approvals::{ApprovalTestRun, play_running_turn};
 use crate::engine::engine_input::EngineInput;
@@ -154,8 +154,10 @@ impl PatchSimulation {
     }
 
     fn answer(&mut self, answer: ApprovalDecision) {
-        let request = RequestId::from("ses_w/patch".to_owned());
-        self.world.engine.decide_approval(&request, answer).unwrap();
+        let asked = &self.world.engine.state().approvals;
+        let asked = asked.iter().find(|asked| asked.request.own == "patch");
+        let call = asked.unwrap().n;
+        self.world.engine.decide_approval(call, answer).unwrap();
     }
 
     fn patch(&self) -> Option<TaskPatch> {
@@ -292,7 +294,7 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
             .starts_with("a changed here too since the task started"),
         "{why:?}"
     );
-    let shown = engine.pending_approval_detail(&asked.request).unwrap();
+    let shown = engine.pending_approval_detail(asked.n).unwrap();
     for line in ["-user a", "+child a", "+child b"] {
         assert!(shown.diff.contains(line), "{}", shown.diff);
     }
