@@ -123,6 +123,7 @@ mod text_versions;
 mod text_wrap;
 mod theme;
 mod thread_choice;
+mod toast_line;
 mod todo_lists;
 mod transcript;
 mod truncated_call;
@@ -156,4 +157,6 @@ pub use text_versions::ConflictVersions;
 pub use theme::{ColorSupport, ColorTheme, TerminalBackground, TerminalEnvironment, ThemeError};
 pub use transcript::{ChildSessionView, ScrollbackDemand};
 pub use truncated_call::TruncatedToolCall;
-pub use welcome_page::{MissingRequirement, ReadyPart, RequirementSeverity, WelcomeInfo};
+pub use welcome_page::{
+    MissingRequirement, ReadyOwner, ReadyPart, RequirementSeverity, WelcomeInfo,
+};

@@ -188,20 +188,15 @@ pub(super) fn format_run(state: &RunState, work: RunActivity) -> String {
     }
     let is_rebutted = |finding: &&Finding| finding.status == FindingStatus::Rebutted;
     let rebutted = state.findings.all().iter().filter(is_rebutted);
-    let open = state.findings.open().map(|finding| ("finding", finding));
-    let residual = state
-        .findings
-        .residual()
-        .map(|finding| ("residual", finding));
-    let rebutted = rebutted.map(|finding| ("rebutted", finding));
-    for (label, finding) in open.chain(residual).chain(rebutted) {
-        let why = match finding.describe_status() {
-            plain if label != "finding" || plain == "open" => String::new(),
-            status => format!(" ({status})"),
-        };
-        let line = clean_text(&finding.describe_in_line());
-        lines.push(format!("{label:<11}{line}{why}"));
+    let line = |finding: &Finding| clean_text(&finding.describe_in_line());
+    for finding in state.findings.open() {
+        let why = finding.status_note();
+        let why = why.map_or(String::new(), |why| format!(" ({why})"));
+        lines.push(format!("finding    {}{why}", line(finding)));
     }
+    let residual = state.findings.residual();
+    lines.extend(residual.map(|finding| format!("residual   {}", line(finding))));
+    lines.extend(rebutted.map(|finding| format!("rebutted   {}", line(finding))));
     for question in state.awaiting.iter().chain(&state.asked) {
         lines.push(format!(
             "waiting    {}",

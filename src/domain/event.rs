@@ -875,7 +875,16 @@ pub enum AgentActivity {
     /// The CLI itself refused a call.
     CallDenied { tool: String, reason: String },
     /// The CLI retries by itself.
-    Retrying { reason: String },
+    Retrying {
+        /// Why; in events of earlier versions it ends with the attempt.
+        reason: String,
+        /// The number of the next attempt, from 1, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<u32>,
+        /// The maximum number of attempts, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max: Option<u32>,
+    },
     /// The CLI reports something worth knowing.
     Notice { text: String },
     /// No sign of life for a while.

@@ -15,7 +15,7 @@ pub use self::discussion_event::describe_discussion_event;
 pub use self::plan_review::describe_verdict;
 use self::plan_review::{describe_judgement, describe_response, word_review};
 pub use self::tool_call_label::{
-    ASK_USER_LABEL, call_label, describe_tool_call, is_submission, join_paths, short_path,
+    asks_user, call_label, describe_tool_call, is_submission, join_paths, short_path,
 };
 use std::fmt;
 

@@ -319,19 +319,24 @@ impl Finding {
 
     /// Describes why it stands where it stands, for the user.
     pub fn describe_status(&self) -> String {
+        self.status_note().unwrap_or_else(|| "open".to_owned())
+    }
+
+    /// Returns the same; `None` where it is open and nothing more is to be said.
+    pub fn status_note(&self) -> Option<String> {
         let text = match self.status {
             FindingStatus::Open if self.record.dispute.is_some() => "disputed, you decide",
-            FindingStatus::Open => self.describe_open(),
+            FindingStatus::Open => self.describe_open()?,
             FindingStatus::Fixed => "fixed",
             FindingStatus::Withdrawn => "withdrawn by the reviewer",
             FindingStatus::Rebutted => "rebutted, the planner's evidence is true",
             FindingStatus::DecidedByUser => "resolved by you",
             FindingStatus::Residual => {
                 let reason = self.record.residual.map(ResidualReason::describe);
-                return format!("residual: {}", reason.unwrap_or("minor"));
+                return Some(format!("residual: {}", reason.unwrap_or("minor")));
             }
         };
-        text.to_owned()
+        Some(text.to_owned())
     }
 
     /// Returns the planner's answer since the review that last stated it.

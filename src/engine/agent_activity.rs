@@ -74,7 +74,9 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
             max,
             reason,
         } => AgentActivity::Retrying {
-            reason: retry_message(*attempt, *max, reason),
+            reason: clean_line(reason),
+            attempt: *attempt,
+            max: *max,
         },
         AdapterEvent::Notice { text } => AgentActivity::Notice {
             text: clean_line(text),
@@ -130,16 +132,6 @@ fn clean_tool_output(text: &str) -> String {
         "{}\n{ellipsis} {n_left} lines {OMITTED_LINES_TEXT} {ellipsis}\n{last}",
         first.trim_end_matches('\n')
     ))
-}
-
-fn retry_message(attempt: Option<u32>, max: Option<u32>, reason: &str) -> String {
-    match (attempt, max) {
-        (Some(attempt), Some(max)) => {
-            format!("{} (attempt {attempt} of {max})", clean_line(reason))
-        }
-        (Some(attempt), None) => format!("{} (attempt {attempt})", clean_line(reason)),
-        (None, _) => clean_line(reason),
-    }
 }
 
 fn files_changed_activity(item: &str, changes: &[FileChange]) -> AgentActivity {

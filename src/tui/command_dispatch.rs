@@ -19,6 +19,7 @@ use super::pager::{PagerFormat, TextPager};
 use super::remote_commands::parse_remote_command;
 use super::remote_commands::sends_turn;
 use super::run_commands::{self, CommandOutcome};
+use super::toast_line::ToastKind;
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::phase::TurnHold;
@@ -179,10 +180,7 @@ impl Screen {
     /// Does what a command asks for.
     pub(super) fn apply(&mut self, outcome: CommandOutcome) -> Vec<Action> {
         if let Some(note) = outcome.note {
-            self.show_toast(&note);
-            if outcome.has_clickable_note {
-                self.toast.with_keys.clone_from(&self.toast.text);
-            }
+            self.toast.show(&note, outcome.note_kind);
         }
         if let Some(dialog) = outcome.dialog {
             self.open_dialog(dialog);
@@ -197,15 +195,14 @@ impl Screen {
 
     /// Shows a toast: why something was not done, or what to know about what was.
     pub(super) fn show_toast(&mut self, why: &str) -> Vec<Action> {
-        self.toast.text = Some(super::text_wrap::to_one_line(why));
+        self.toast.show(why, ToastKind::Plain);
         Vec::new()
     }
 
     /// Shows a toast whose key names can be clicked. It must not contain text from an agent, because key
     /// names in it would become clickable too.
     pub(super) fn show_toast_with_keys(&mut self, why: &str) -> Vec<Action> {
-        self.show_toast(why);
-        self.toast.with_keys.clone_from(&self.toast.text);
+        self.toast.show(why, ToastKind::WithKeys);
         Vec::new()
     }
 
@@ -501,6 +498,7 @@ impl Screen {
         let at_hand = (
             self.dialogs.own.take(),
             self.toast.text.take(),
+            self.toast.kind,
             self.composer.focus,
             self.composer.draft,
         );
@@ -511,6 +509,7 @@ impl Screen {
         (
             self.dialogs.own,
             self.toast.text,
+            self.toast.kind,
             self.composer.focus,
             self.composer.draft,
         ) = at_hand;

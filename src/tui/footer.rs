@@ -22,6 +22,7 @@ use super::tab_kind::TabKind;
 use super::tabs;
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
+use super::toast_line::ToastKind;
 use super::view_area::{gutter, inset};
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
@@ -156,7 +157,7 @@ fn footer_hints(
     }
     let mut hints = view_hints(screen, state, sheet);
     hints.truncate(MAX_VIEW_HINTS);
-    let fixed = [("palette", PALETTE_LABEL), ("help", "help")];
+    let fixed = [("palette", "commands"), ("help", "help")];
     let fixed = fixed
         .into_iter()
         .filter_map(|(name, what)| action_hint(screen, name, what));
@@ -204,7 +205,7 @@ fn fit_hints(mut hints: Vec<FooterHint>, columns: usize) -> Vec<FooterHint> {
         // In a narrow window the palette stays: it lists the help too.
         let is_palette_enough = matches!(
             hints.as_slice(),
-            [palette, _] if palette.label == PALETTE_LABEL && palette.width() <= columns
+            [palette, _] if palette.is_for(&ScreenCommand::OpenPalette) && palette.width() <= columns
         );
         let n_fixed = if is_palette_enough {
             0
@@ -216,8 +217,6 @@ fn fit_hints(mut hints: Vec<FooterHint>, columns: usize) -> Vec<FooterHint> {
     hints
 }
 
-/// What the palette's hint says.
-const PALETTE_LABEL: &str = "commands";
 /// The palette's and help's hints.
 const MAX_FIXED_HINTS: usize = 2;
 
@@ -291,10 +290,10 @@ fn toast_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<
     let margin = usize::from(gutter(u16::try_from(columns).unwrap_or(u16::MAX))).max(1);
     let text = format!("{:margin$}{word}", "");
     let in_row = |text: &str| {
-        if screen.toast.with_keys.as_deref() == Some(word) {
-            clickable_keys::hint_spans(text, theme::STRONG)
-        } else {
+        if screen.toast.kind == ToastKind::Plain {
             vec![Span::styled(text.to_owned(), theme::STRONG)]
+        } else {
+            clickable_keys::hint_spans(text, theme::STRONG)
         }
     };
     if most < 2 {
@@ -335,6 +334,11 @@ impl FooterHint {
     fn fixed(keys: &str, label: &'static str) -> Self {
         let keys = keys.split(' ').map(|key| (key.to_owned(), None)).collect();
         Self { keys, label }
+    }
+
+    fn is_for(&self, command: &ScreenCommand) -> bool {
+        let mut keys = self.keys.iter();
+        keys.any(|(_, of)| of.as_ref() == Some(command))
     }
 
     fn width(&self) -> usize {

@@ -16,6 +16,7 @@ use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
 use super::pager::TextPager;
 use super::tab_kind::TabKind;
+use super::toast_line::ToastKind;
 use super::{Screen, dialogs};
 use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
@@ -32,11 +33,12 @@ impl Screen {
         if let Some(actions) = self.on_key_after_letter(key, state) {
             return actions;
         }
-        let said = self.toast.text.take();
-        if self.asks_before_auto(key, said.as_deref(), state) {
+        let said = self.toast.shown_kind();
+        self.toast.text = None;
+        if self.asks_before_auto(key, said, state) {
             return Vec::new();
         }
-        if self.is_second_escape(key, said.as_deref(), state) {
+        if self.is_second_escape(key, said, state) {
             return self.perform_command(ScreenCommand::InterruptTurn, state);
         }
         // The program can be left in every view, so these keys come before all others.
@@ -61,7 +63,7 @@ impl Screen {
     fn asks_before_auto(
         &mut self,
         key: KeyEvent,
-        said: Option<&str>,
+        said: Option<ToastKind>,
         state: Option<&RunState>,
     ) -> bool {
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
@@ -75,7 +77,7 @@ impl Screen {
     /// Asks for Auto once more, with the note of its key, while an agent works and nothing is asked; returns whether it did.
     pub(super) fn asks_for_auto_again(
         &mut self,
-        said: Option<&str>,
+        said: Option<ToastKind>,
         state: Option<&RunState>,
     ) -> bool {
         let works =
@@ -83,15 +85,15 @@ impl Screen {
         if !works || self.pending_dialog(state).is_some() {
             return false;
         }
+        // The note itself says that the key was asked for: any other key removes it.
+        if said == Some(ToastKind::AutoAgain) {
+            return false;
+        }
         let label = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (auto, write) = (label("auto"), label("write"));
         let note =
             format!("Press {auto} again to send turns without asking, or {write} to write a text.");
-        // The note itself says that the key was asked for: any other key removes it.
-        if said == Some(&note) {
-            return false;
-        }
-        self.show_toast_with_keys(&note);
+        self.toast.show(&note, ToastKind::AutoAgain);
         true
     }
 
@@ -117,7 +119,7 @@ impl Screen {
             let actions = self.perform_command(command, state);
             let has_left = self.composer.focus == ComposerFocus::Unfocused;
             if key.code == KeyCode::Esc && has_left && self.may_escape_turn(state) {
-                self.show_toast_with_keys(&self.escape_note());
+                self.ask_for_escape_again();
             }
             return actions;
         }
@@ -290,7 +292,7 @@ impl Screen {
             return actions;
         }
         if key.code == KeyCode::Esc && self.may_escape_turn(state) {
-            return self.show_toast_with_keys(&self.escape_note());
+            return self.ask_for_escape_again();
         }
         if key.code == KeyCode::Esc && self.pending_dialog(state).is_some() && self.takes_reply() {
             return self.leave_reply();

@@ -18,6 +18,7 @@ use super::delayed_letter::DelayedLetter;
 use super::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
 use super::tab_kind::TabKind;
+use super::toast_line::ToastKind;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::run::{ProgramOperation, RunState};
@@ -93,17 +94,19 @@ impl Screen {
             && self.pending_dialog(state).is_none()
     }
 
-    /// Returns the note that Esc interrupts the turn when it is pressed again.
-    pub(super) fn escape_note(&self) -> String {
+    /// Says that Esc interrupts the turn when it is pressed again.
+    pub(super) fn ask_for_escape_again(&mut self) -> Vec<Action> {
         let write = self.keymap().key_label("write", ComposerFocus::Unfocused);
-        format!("Press Esc again to interrupt, {write} to write a text")
+        let note = format!("Press Esc again to interrupt, {write} to write a text");
+        self.toast.show(&note, ToastKind::EscapeAgain);
+        Vec::new()
     }
 
     /// Returns whether Esc is pressed again, behind the note that says what it does then.
     pub(super) fn is_second_escape(
         &self,
         key: KeyEvent,
-        said: Option<&str>,
+        said: Option<ToastKind>,
         state: Option<&RunState>,
     ) -> bool {
         key.code == KeyCode::Esc
@@ -111,7 +114,7 @@ impl Screen {
             && key.modifiers.is_empty()
             && self.dialogs.guard.has_paused()
             && self.composer.focus == ComposerFocus::Unfocused
-            && said == Some(&self.escape_note())
+            && said == Some(ToastKind::EscapeAgain)
             && self.may_escape_turn(state)
     }
 }

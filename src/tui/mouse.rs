@@ -278,10 +278,9 @@ impl<'a> MouseHandler<'a> {
 
     /// Carries out the command of a button; Auto asks once more while an agent works, as its key does.
     fn click_button(&mut self, command: ScreenCommand) -> Vec<Action> {
-        let said = self.screen.toast.text.take();
-        if command == ScreenCommand::AutoGate
-            && self.screen.asks_for_auto_again(said.as_deref(), self.state)
-        {
+        let said = self.screen.toast.shown_kind();
+        self.screen.toast.text = None;
+        if command == ScreenCommand::AutoGate && self.screen.asks_for_auto_again(said, self.state) {
             return Vec::new();
         }
         self.screen.press_command(command, self.state)

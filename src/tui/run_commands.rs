@@ -6,6 +6,7 @@ use super::child_session_list;
 use super::dialog::ChoiceDialog;
 use super::dialogs::confirmations;
 use super::keymap::ActiveKeymap;
+use super::toast_line::ToastKind;
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::export_format::ExportFormat;
 use crate::domain::phase::{Gate, Mode, Phase};
@@ -25,8 +26,7 @@ pub struct CommandOutcome {
     pub dialog: Option<ChoiceDialog>,
     /// What the user is told: why the command does nothing, or what to know about it.
     pub note: Option<String>,
-    /// Whether keys in the note can be clicked. It must not contain text from an agent then.
-    pub has_clickable_note: bool,
+    pub note_kind: ToastKind,
 }
 
 impl CommandOutcome {
@@ -44,7 +44,7 @@ impl CommandOutcome {
     /// Lets the keys that the note names be clicked; it must not contain text from an agent.
     pub fn with_clickable_keys(self) -> Self {
         Self {
-            has_clickable_note: true,
+            note_kind: ToastKind::WithKeys,
             ..self
         }
     }

@@ -34,7 +34,7 @@ use super::mouse::MouseHandler;
 use super::overlays::OverlayStack;
 use super::pager::{PagerFormat, TextPager};
 use super::read_only::{ReadOnlyStatus, RunListEntry};
-use super::run_facts::{RunFacts, ToastLine};
+use super::run_facts::RunFacts;
 use super::scrollback_chunk::ScrollbackChunk;
 use super::tab_kind::TabKind;
 use super::tabs::ScreenTabs;
@@ -43,11 +43,12 @@ use super::tabs::status::AdapterSandboxView;
 use super::terminal_status::TerminalStatus;
 use super::text_versions::ConflictVersions;
 use super::theme::{ColorTheme, TerminalBackground};
+use super::toast_line::{ToastKind, ToastLine};
 use super::transcript::BlockAuthor;
 use super::transcript::ChatTranscript;
 use super::transcript::ScrollbackDemand;
 use super::welcome_page::WelcomeInfo;
-use super::{dialogs, labels, tabs, text_wrap};
+use super::{dialogs, labels, tabs};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::Event;
@@ -168,7 +169,7 @@ impl Screen {
             Event::GoalGiven { .. } => self.toast.text = None,
             // Esc leads to the dialog now, whatever the note says.
             Event::ApprovalRequested(_) | Event::QuestionAsked { .. }
-                if self.toast.text.as_deref() == Some(&self.escape_note()) =>
+                if self.toast.shown_kind() == Some(ToastKind::EscapeAgain) =>
             {
                 self.toast.text = None;
             }
@@ -227,7 +228,7 @@ impl Screen {
     pub fn on_notice(&mut self, text: &str) {
         self.is_dirty = true;
         self.tabs.chat.transcript.push_notice(text);
-        self.toast.text = Some(text_wrap::to_one_line(text));
+        self.toast.show(text, ToastKind::Plain);
     }
 
     /// Stores what was found in the repository.

@@ -241,9 +241,16 @@ impl ChatTranscript {
                 self.set_changed_files(item, paths.iter().map(changed).collect());
             }
             // Above a text that is still streaming: that is the new attempt's, or is withdrawn.
-            AgentActivity::Retrying { .. } => {
-                let told = event_blocks::from_activity(who, news);
-                self.remove_earlier_retry(who, &told);
+            AgentActivity::Retrying {
+                reason, attempt, ..
+            } => {
+                let mut told = event_blocks::from_activity(who, news);
+                if attempt.is_some() {
+                    self.remove_earlier_retry(who, reason);
+                    for block in &mut told {
+                        block.reason = Some(reason.clone());
+                    }
+                }
                 self.push_blocks_before(Some(who), transcript_columns::with_role(who.role(), told));
             }
             _ => self.push_blocks(transcript_columns::with_role(

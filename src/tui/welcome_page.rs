@@ -31,10 +31,26 @@ pub struct WelcomeInfo {
 /// Something that a run needs and that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadyPart {
-    /// The role of an agent, or `Git`.
-    pub name: String,
+    pub owner: ReadyOwner,
     /// The CLI with its version, or who commits.
     pub text: String,
+}
+
+/// What a ready part is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadyOwner {
+    /// The agents of these roles, as in `Planner, executor`.
+    Agents(String),
+    Git,
+}
+
+impl ReadyOwner {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Agents(roles) => roles,
+            Self::Git => "Git",
+        }
+    }
 }
 
 /// Something that a run would need.
@@ -81,7 +97,6 @@ const FIRST_STEPS: [&str; 3] = [
     "Run the plan, undo any step",
 ];
 /// The part that is left out where there is little room: it says who commits, not whether a run can start.
-const GIT_PART: &str = "Git";
 
 impl WelcomeInfo {
     /// Returns whether something is missing without which no run can start.
@@ -283,8 +298,8 @@ fn requirement_lines(
     }
     let told: Vec<String> = ready
         .iter()
-        .filter(|part| part.name != GIT_PART)
-        .map(|part| format!("{} {}", part.name, to_one_line(&part.text)))
+        .filter(|part| part.owner != ReadyOwner::Git)
+        .map(|part| format!("{} {}", part.owner.name(), to_one_line(&part.text)))
         .collect();
     if !told.is_empty() {
         let spans = [

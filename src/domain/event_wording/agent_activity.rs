@@ -27,8 +27,16 @@ pub fn word_activity(role: Option<Role>, news: &AgentActivity) -> Option<EventWo
         AgentActivity::CallDenied { tool, reason } => {
             agent(Bad, format!("{tool} denied: {reason}"))
         }
-        AgentActivity::Retrying { reason } => {
-            agent(Quiet, format!("{} tries again: {reason}", capitalize(who)))
+        AgentActivity::Retrying {
+            reason,
+            attempt,
+            max,
+        } => {
+            let max = max.map_or(String::new(), |max| format!(" of {max}"));
+            let attempt = attempt.map(|attempt| format!(" (attempt {attempt}{max})"));
+            let attempt = attempt.unwrap_or_default();
+            let who = capitalize(who);
+            agent(Quiet, format!("{who} tries again: {reason}{attempt}"))
         }
         AgentActivity::Notice { text } => agent(Quiet, text.clone()),
         AgentActivity::Silent { seconds, verdict } => {

@@ -8,7 +8,7 @@ use crate::domain::event::ToolKind;
 /// The tool that claude asks the user with.
 const CLAUDE_ASK_TOOL: &str = "AskUserQuestion";
 /// The label of the tool with which a CLI asks the user.
-pub const ASK_USER_LABEL: &str = "asks you";
+const ASK_USER_LABEL: &str = "asks you";
 
 /// The label of each of the program's tools.
 const TOOL_LABELS: &[(&str, &str)] = &[
@@ -54,6 +54,17 @@ pub fn call_label(tool: &ToolKind, title: &str) -> Option<&'static str> {
         ToolKind::Other(name) if name == CLAUDE_ASK_TOOL => Some(ASK_USER_LABEL),
         ToolKind::Read | ToolKind::Search | ToolKind::Mcp | ToolKind::Other(_) => {
             own_tool_label(title)
+        }
+    }
+}
+
+/// Returns whether an agent asks the user with a call, from the CLI's title of it.
+pub fn asks_user(tool: &ToolKind, title: &str) -> bool {
+    match tool {
+        ToolKind::Command | ToolKind::Edit => false,
+        ToolKind::Other(name) if name == CLAUDE_ASK_TOOL => true,
+        ToolKind::Read | ToolKind::Search | ToolKind::Mcp | ToolKind::Other(_) => {
+            own_tool_name(title) == Some("ask_user")
         }
     }
 }

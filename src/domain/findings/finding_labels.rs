@@ -82,8 +82,8 @@ impl Finding {
     }
 
     /// Returns why an open finding is open, where the bare word does not say it.
-    pub(super) fn describe_open(&self) -> &'static str {
-        match (self.current_disposition(), &self.record) {
+    pub(super) fn describe_open(&self) -> Option<&'static str> {
+        Some(match (self.current_disposition(), &self.record) {
             (_, record) if record.is_waiting => "waits until others are settled",
             (Some(FindingDisposition::Accepted), _) => "accepted, reviewer checks next",
             (Some(FindingDisposition::Rejected), _) => "rejected, reviewer checks next",
@@ -92,8 +92,8 @@ impl Finding {
                 "open, called fixed without a quote of what changed"
             }
             (None, record) if record.reopened_in.is_some() => "open again, with new evidence",
-            (None, _) => "open",
-        }
+            (None, _) => return None,
+        })
     }
 }
 

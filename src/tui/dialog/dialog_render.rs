@@ -2,7 +2,6 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Padding, Paragraph};
 
@@ -72,7 +71,7 @@ impl ChoiceDialog {
         view: &str,
     ) -> Vec<(Rect, usize)> {
         frame.render_widget(Clear, area);
-        let (inner, columns) = self.draw_panel(frame, area, enter);
+        let (inner, columns) = self.draw_panel(frame, area, keys, enter);
         let rows = usize::from(inner.height);
         let choice_rows = self.choice_rows(columns);
         let n_choices = choice_rows.len().min(rows - self.least_body_rows(rows));
@@ -286,7 +285,13 @@ impl ChoiceDialog {
     }
 
     /// Draws the bar, the title and the line about Enter if there is room for them; returns the area between.
-    fn draw_panel(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
+    fn draw_panel(
+        &self,
+        frame: &mut Frame,
+        area: Rect,
+        keys: DialogFocus,
+        enter: &str,
+    ) -> (Rect, usize) {
         let columns = usize::from(area.width);
         let sign = match self.origin {
             DialogOrigin::Run => "? ",
@@ -341,9 +346,20 @@ impl ChoiceDialog {
         if enter.is_empty() && usize::from(area.height) < self.preferred_rows(columns) {
             return (inner, width);
         }
-        let enter = match enter {
-            "" => enter_action_line(self.note_within(width), theme::QUIET),
-            enter => enter_action_line(&truncate_to_columns(enter, width), theme::QUIET),
+        let enter = match (enter, keys) {
+            ("", _) => Line::from(clickable_keys::hint_spans(
+                self.note_within(width),
+                theme::QUIET,
+            )),
+            // The label of a choice can come from an agent, so key names in it must not become hints.
+            (enter, DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_)) => Line::styled(
+                truncate_to_columns(enter, width),
+                clickable_keys::mark_hint(theme::QUIET),
+            ),
+            (enter, DialogFocus::Composer(_) | DialogFocus::Nobody) => {
+                let enter = truncate_to_columns(enter, width);
+                Line::from(clickable_keys::hint_spans(&enter, theme::QUIET))
+            }
         };
         let n_below = 1 + u16::from(n_spare > 1 && !self.note.is_empty());
         frame.render_widget(enter, row(panel.bottom() - n_below));
@@ -477,13 +493,4 @@ fn shorten_line(line: &mut Line<'static>, columns: usize, word: &str) {
             clickable_keys::mark_hint(theme::QUIET),
         ),
     ]);
-}
-
-/// Returns the bottom line. The label of a choice can come from an agent, so key names in it must not become hints.
-fn enter_action_line(enter: &str, style: Style) -> Line<'static> {
-    if enter.starts_with("Enter") {
-        Line::styled(enter.to_owned(), clickable_keys::mark_hint(style))
-    } else {
-        Line::from(clickable_keys::hint_spans(enter, style))
-    }
 }

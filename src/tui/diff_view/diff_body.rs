@@ -432,22 +432,18 @@ impl DiffBody {
 
 /// Renders a file of the list, with its counts in their colors.
 fn file_entry_line(file: &FileDiff, columns: usize) -> Line<'static> {
-    let counts = format!(
-        "{:>6} {:>6}",
-        format!("+{}", file.added),
-        format!("−{}", file.removed)
-    );
-    let room = columns.saturating_sub(text_width(&counts) + 4);
+    let added = format!("{:>6}", format!("+{}", file.added));
+    let removed = format!(" {:>6}", format!("−{}", file.removed));
+    let room = columns.saturating_sub(text_width(&added) + text_width(&removed) + 4);
     let mut about = file.notes.clone();
     if !about.is_empty() {
         about = format!("  {about}");
     }
     let title = truncate_to_columns(&file.title(), room.saturating_sub(text_width(&about)));
-    let (added, removed) = counts.split_at(counts.find(" −").unwrap_or(counts.len()));
     let style = |n: usize, style: Style| if n > 0 { style } else { theme::QUIET };
     Line::from(vec![
-        Span::styled(added.to_owned(), style(file.added, theme::GOOD)),
-        Span::styled(removed.to_owned(), style(file.removed, theme::BAD)),
+        Span::styled(added, style(file.added, theme::GOOD)),
+        Span::styled(removed, style(file.removed, theme::BAD)),
         Span::raw("  "),
         Span::raw(title),
         Span::styled(truncate_to_columns(&about, room), theme::QUIET),

@@ -26,15 +26,15 @@ pub fn lay_out_strip(
     back: &str,
     columns: usize,
 ) -> ScopeStrip {
-    let mark = waits.map_or(String::new(), |waits| {
-        let back = format!(" ({back} back) ");
-        truncate_to_columns(
-            &format!(" ? {waits}"),
-            (columns / 2).saturating_sub(text_width(&back)),
-        ) + &back
+    let hint = waits.map_or(String::new(), |_| format!(" ({back} back) "));
+    let hint_columns = text_width(&hint);
+    let what = waits.map_or(String::new(), |waits| {
+        let room = (columns / 2).saturating_sub(hint_columns);
+        truncate_to_columns(&format!(" ? {waits}"), room)
     });
+    let mark_columns = text_width(&what) + hint_columns;
     let lead = "Changes  ";
-    let room = columns.saturating_sub(text_width(lead) + text_width(&mark) + 4);
+    let room = columns.saturating_sub(text_width(lead) + mark_columns + 4);
     let words: Vec<String> = scopes.iter().copied().map(scope_label).collect();
     let at = scopes
         .iter()
@@ -55,11 +55,10 @@ pub fn lay_out_strip(
     }
     spans.extend((to < words.len()).then(|| Span::styled(" ›", theme::QUIET)));
     let used: usize = spans.iter().map(|span| text_width(&span.content)).sum();
-    let gap = columns.saturating_sub(used + text_width(&mark));
+    let gap = columns.saturating_sub(used + mark_columns);
     spans.push(Span::raw(" ".repeat(gap)));
-    let (what, hint) = mark.split_at(mark.rfind(" (").unwrap_or(mark.len()));
-    spans.push(Span::styled(what.to_owned(), theme::NEEDS_YOU));
-    spans.extend(clickable_keys::hint_spans(hint, theme::NEEDS_YOU));
+    spans.push(Span::styled(what, theme::NEEDS_YOU));
+    spans.extend(clickable_keys::hint_spans(&hint, theme::NEEDS_YOU));
     ScopeStrip {
         line: Line::from(spans),
         hit_areas: places,

@@ -88,14 +88,12 @@ impl LinearView {
             TranscriptNews::Speech {
                 author: BlockAuthor::User,
                 lines,
+                reason,
                 ..
             } => {
                 self.speaker = None;
                 let text = lines.join("\n");
-                // A call that was denied says so, and why.
-                let is_reason = text.starts_with("Denied ")
-                    && !self.typed.is_empty()
-                    && text.ends_with(&format!(": {}", self.typed));
+                let is_reason = reason.is_some_and(|reason| reason == self.typed);
                 let is_typed = is_reason || !text.is_empty() && self.typed.ends_with(text.trim());
                 let mut lines = if is_typed { Vec::new() } else { lines };
                 if let Some(first) = lines.first_mut() {
@@ -107,6 +105,7 @@ impl LinearView {
                 author,
                 continues,
                 lines,
+                ..
             } => {
                 let is_next = self.speaker.replace(author) == Some(author);
                 let verb = if continues { "continues" } else { "says" };

@@ -145,6 +145,8 @@ fn gone_wrong() -> (Screen, RunState) {
         }),
         agent(AgentActivity::Retrying {
             reason: text("stream disconnected before completion: 502 Bad Gateway"),
+            attempt: None,
+            max: None,
         }),
         Event::TurnEnded {
             turn: turn.clone(),

@@ -583,7 +583,7 @@ fn what_stops_a_run_is_seen_however_few_rows_there_are() {
     let mut screen = with(&[]);
     screen.on_welcome(WelcomeInfo {
         ready: vec![crate::tui::ReadyPart {
-            name: "Git".to_owned(),
+            owner: crate::tui::ReadyOwner::Git,
             text: "nothing else".to_owned(),
         }],
         missing: vec![

@@ -103,7 +103,7 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
     let mut screen = Screen::new(settings());
     screen.on_welcome(WelcomeInfo {
         ready: vec![ReadyPart {
-            name: text("Reviewer"),
+            owner: crate::tui::ReadyOwner::Agents(text("Reviewer")),
             text: text("claude 2.1.330"),
         }],
         missing: vec![

@@ -498,18 +498,20 @@ fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
 
 #[test]
 fn of_several_attempts_for_one_reason_the_last_is_shown() {
-    let retry = |reason: &str| {
+    let retry = |reason: &str, attempt: u32| {
         agent(AgentActivity::Retrying {
             reason: reason.to_owned(),
+            attempt: Some(attempt),
+            max: Some(3),
         })
     };
     let mut screen = not_writing();
     let seen = told(
         &mut screen,
         &[
-            retry("overloaded (attempt 1 of 3)"),
-            retry("overloaded (attempt 2 of 3)"),
-            retry("no network (attempt 3 of 3)"),
+            retry("overloaded", 1),
+            retry("overloaded", 2),
+            retry("no network", 3),
         ],
     );
     let n_shown = |seen: &str, attempt: &str| seen.matches(attempt).count();
@@ -527,7 +529,7 @@ fn of_several_attempts_for_one_reason_the_last_is_shown() {
     let said = agent(AgentActivity::Text {
         text: "I go on.".to_owned(),
     });
-    let seen = told(&mut screen, &[said, retry("no network (attempt 1 of 3)")]);
+    let seen = told(&mut screen, &[said, retry("no network", 1)]);
     assert_eq!(n_shown(&seen, "no network"), 2, "{seen}");
 }
 
@@ -541,6 +543,8 @@ fn why_an_agent_tries_again_stands_above_what_it_says_then() {
     };
     let retries = agent(AgentActivity::Retrying {
         reason: "stream disconnected".to_owned(),
+        attempt: None,
+        max: None,
     });
     let said = agent(AgentActivity::Text {
         text: "The retry is here.".to_owned(),

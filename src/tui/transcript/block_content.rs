@@ -167,7 +167,7 @@ impl BlockContent {
             | Self::Provisional { text, .. }
             | Self::Thinking { text }
             | Self::Notice { text } => text.clone(),
-            Self::Divider(divider) => divider.text.clone(),
+            Self::Divider(divider) => divider.text(),
             Self::Fact {
                 text, list, more, ..
             } => {

@@ -88,7 +88,7 @@ pub fn from_wording(wording: &EventWording) -> Vec<TranscriptBlock> {
         EventTone::Minor => return Vec::new(),
         EventTone::Message => BlockContent::message(text),
         EventTone::Quiet | EventTone::Warning => BlockContent::notice(text),
-        EventTone::Heading => BlockContent::Divider(StageDivider::new(text.clone(), None)),
+        EventTone::Heading => BlockContent::Divider(StageDivider::of_stage(text.clone())),
         EventTone::Plain | EventTone::Good | EventTone::Bad | EventTone::Question => {
             BlockContent::fact(fact_tone(wording.tone), text)
         }

@@ -24,7 +24,10 @@ const MIN_RULE_COLUMNS: usize = 4;
 /// The heading of a stage or a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageDivider {
-    pub text: String,
+    /// The stage, or the step's number, as in `Step 2 of 3`.
+    pub(super) name: String,
+    /// The text of a step; empty for a stage.
+    pub(super) title: String,
     /// The time of day when it was reached, as in `14:05Z` until the user's time zone is known; empty before it is in the
     /// stream.
     pub time: String,
@@ -37,13 +40,30 @@ pub struct StageDivider {
 }
 
 impl StageDivider {
-    pub fn new(text: String, step: Option<u32>) -> Self {
+    pub fn of_stage(name: String) -> Self {
         Self {
-            text,
+            name,
+            title: String::new(),
             time: String::new(),
-            step,
+            step: None,
             is_over: false,
             trail: None,
+        }
+    }
+
+    pub fn of_step(step: u32, name: String, title: String) -> Self {
+        Self {
+            title,
+            step: Some(step),
+            ..Self::of_stage(name)
+        }
+    }
+
+    /// Returns the whole heading.
+    pub fn text(&self) -> String {
+        match self.title.as_str() {
+            "" => self.name.clone(),
+            title => format!("{}: {title}", self.name),
         }
     }
 
@@ -58,8 +78,8 @@ impl StageDivider {
 
     /// Renders the card of the current step, which the window draws on a ground, behind a bar in the first column.
     fn card_line(&self, trail: StepTrail, columns: usize) -> Line<'static> {
-        let (name, title) = self.name_and_title();
-        let name = format!("◐ {name}  ");
+        let title = self.plain_title();
+        let name = format!("◐ {}  ", self.name);
         let room = columns.saturating_sub(CARD_LEAD.len() + CARD_END_COLUMNS);
         let end = fit_trail(trail, &format!("{name}{title}"), room);
         let least = text_width(&name).min(MIN_HEADING_COLUMNS);
@@ -81,16 +101,15 @@ impl StageDivider {
         Line::from(spans)
     }
 
-    /// Returns what stands before the first colon of a step's heading, and the beginning of its text as a title.
-    fn name_and_title(&self) -> (&str, String) {
-        let (name, text) = self.text.split_once(": ").unwrap_or((&self.text, ""));
-        (name, markdown::to_plain_line(first_clause(text)))
+    /// Returns the beginning of a step's text.
+    fn plain_title(&self) -> String {
+        markdown::to_plain_line(first_clause(&self.title))
     }
 
     fn rule_line(&self, columns: usize) -> Line<'static> {
-        let text = match (self.step, self.name_and_title()) {
-            (Some(_), (name, title)) if !title.is_empty() => format!("{name}: {title}"),
-            _ => markdown::to_plain_line(&self.text),
+        let text = match self.plain_title().as_str() {
+            "" => markdown::to_plain_line(&self.text()),
+            title => format!("{}: {title}", self.name),
         };
         let end = vec![Span::styled(format!(" {}", self.time), theme::QUIET)];
         let end = Some(end).filter(|end| {

@@ -73,11 +73,8 @@ impl StepTracker {
                     return None;
                 }
                 self.has_new_headings = true;
-                let text = self.step_heading(*step);
-                return Some(TranscriptBlock::new(
-                    BlockAuthor::System,
-                    BlockContent::Divider(StageDivider::new(text, Some(*step))),
-                ));
+                let heading = BlockContent::Divider(self.step_heading(*step));
+                return Some(TranscriptBlock::new(BlockAuthor::System, heading));
             }
             Event::StepRecorded { .. } | Event::PhaseChanged { .. } => self.current = None,
             _ => {}
@@ -92,14 +89,16 @@ impl StepTracker {
             .collect();
     }
 
-    fn step_heading(&self, n: u32) -> String {
+    fn step_heading(&self, n: u32) -> StageDivider {
         let known = self.step_texts.iter().find(|(step, _)| *step == n);
-        match (known, n) {
-            (Some((_, text)), _) => format!("Step {n} of {}: {text}", self.step_texts.len()),
+        let name = match (known, n) {
+            (Some(_), _) => format!("Step {n} of {}", self.step_texts.len()),
             // The executor's summary after all steps.
             (None, 0) => "Summary".to_owned(),
             (None, _) => format!("Step {n}"),
-        }
+        };
+        let title = known.map_or(String::new(), |(_, text)| text.clone());
+        StageDivider::of_step(n, name, title)
     }
 
     /// Returns the row of the step after the current one: `○ Step 3  Describe it · 1 more`.

@@ -19,7 +19,7 @@ use super::front_matter_diff::without_front_matter;
 use super::read_fold::FoldState;
 use crate::domain::event::{PathChange, ToolKind};
 use crate::domain::event_wording::{
-    ASK_USER_LABEL, call_label, describe_tool_call, is_submission, join_paths, short_path,
+    asks_user, call_label, describe_tool_call, is_submission, join_paths, short_path,
 };
 use crate::domain::ids::RequestId;
 use crate::text::capitalize;
@@ -342,11 +342,8 @@ impl ToolCallCard {
 
     /// Returns whether the agent asks the user with this call.
     fn asks_user(&self) -> bool {
-        let label = self
-            .tool
-            .as_ref()
-            .map(|tool| call_label(tool, &self.subject));
-        label.flatten() == Some(ASK_USER_LABEL)
+        let tool = self.tool.as_ref();
+        tool.is_some_and(|tool| asks_user(tool, &self.subject))
     }
 
     /// Renders its lines, at most `columns` wide.

@@ -75,6 +75,8 @@ pub struct TranscriptBlock {
     /// The log number of the event that created it, or of the last event before it; 0 if the block belongs
     /// to a previous log.
     pub seq: u64,
+    /// Why an agent tries again in a counted attempt, or why a call was denied: the text contains it.
+    pub reason: Option<String>,
     /// Whether its author's name is above it.
     pub is_named: bool,
     pub visibility: BlockVisibility,
@@ -106,6 +108,7 @@ impl TranscriptBlock {
             content,
             about: None,
             seq: 0,
+            reason: None,
             is_named: false,
             visibility: BlockVisibility::default(),
             is_failure_below: false,
@@ -346,7 +349,7 @@ impl TranscriptBlock {
             | BlockContent::Provisional { text, .. }
             | BlockContent::Thinking { text }
             | BlockContent::Notice { text } => text.len(),
-            BlockContent::Divider(divider) => divider.text.len(),
+            BlockContent::Divider(divider) => divider.text().len(),
             BlockContent::Fact {
                 text, list, more, ..
             } => text.len() + list.iter().map(|line| line.text.len()).sum::<usize>() + more.len(),

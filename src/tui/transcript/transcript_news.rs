@@ -20,6 +20,8 @@ pub enum TranscriptNews {
         /// Whether the beginning of the text is printed already.
         continues: bool,
         lines: Vec<String>,
+        /// The part of the text that the user wrote as the reason of a decision, if it is one with a reason.
+        reason: Option<String>,
     },
     /// What an agent did or thought.
     Deed {
@@ -64,10 +66,10 @@ pub(super) fn block_news(
         BlockContent::Provisional { text, .. } => {
             let rest = text.get(printed.n_bytes()..)?;
             let n_bytes = rest.rfind('\n')? + 1;
-            let news = speech(author, printed, rest.get(..n_bytes)?);
+            let news = speech(block, printed, rest.get(..n_bytes)?);
             return Some((news, PrintedPart::Beginning(printed.n_bytes() + n_bytes)));
         }
-        BlockContent::Message { text } => speech(author, printed, text.get(printed.n_bytes()..)?),
+        BlockContent::Message { text } => speech(block, printed, text.get(printed.n_bytes()..)?),
         BlockContent::Thinking { text } => TranscriptNews::Deed {
             author,
             lines: vec![format!("thought: {}", first_line(text))],
@@ -88,7 +90,7 @@ pub(super) fn block_news(
         BlockContent::RunSummary(ending) => TranscriptNews::Report(ending.linear_lines()),
         BlockContent::Notice { text } => TranscriptNews::Report(to_lines(text)),
         BlockContent::Divider(divider) => TranscriptNews::Heading {
-            text: divider.text.clone(),
+            text: divider.text(),
             of_step: divider.step,
         },
         BlockContent::Fact {
@@ -109,11 +111,12 @@ pub(super) fn block_news(
     Some((news, PrintedPart::Whole))
 }
 
-fn speech(author: BlockAuthor, printed: PrintedPart, text: &str) -> TranscriptNews {
+fn speech(block: &TranscriptBlock, printed: PrintedPart, text: &str) -> TranscriptNews {
     TranscriptNews::Speech {
-        author,
+        author: block.author,
         continues: printed != PrintedPart::Nothing,
         lines: to_lines(text),
+        reason: block.reason.clone(),
     }
 }
 

@@ -105,20 +105,16 @@ impl ChatTranscript {
 
     /// Removes the notice of an agent's attempt before, if it has said nothing since but a text of the new attempt, and only the
     /// number of the attempt differs.
-    pub(super) fn remove_earlier_retry(&mut self, who: BlockAuthor, told: &[TranscriptBlock]) {
-        let reason = |block: &TranscriptBlock| match &block.content {
-            BlockContent::Notice { text, .. } => {
-                let reason = text.rsplit_once(" (attempt ");
-                reason.map(|(reason, _)| reason.to_owned())
-            }
-            _ => None,
-        };
+    pub(super) fn remove_earlier_retry(&mut self, who: BlockAuthor, reason: &str) {
         let end = self.first_streaming_block(who);
         let at = end.unwrap_or(self.blocks.len()).checked_sub(1);
-        let before = at.and_then(|at| reason(self.blocks.get(at)?));
-        if before.is_some()
-            && told.first().and_then(reason) == before
-            && let Some(at) = at
+        let is_earlier = |block: &TranscriptBlock| {
+            block.author == BlockAuthor::System
+                && block.about == who.role()
+                && block.reason.as_deref() == Some(reason)
+        };
+        if let Some(at) = at
+            && self.blocks.get(at).is_some_and(is_earlier)
             && let Some(removed) = self.blocks.remove(at)
         {
             self.n_bytes = self.n_bytes.saturating_sub(removed.n_bytes());
@@ -246,10 +242,11 @@ impl ChatTranscript {
             .iter()
             .flat_map(event_blocks::from_wording)
             .collect();
-        if is_on_card {
-            for block in &mut blocks {
+        for block in &mut blocks {
+            if is_on_card {
                 block.visibility = BlockVisibility::ShownElsewhere;
             }
+            block.reason = (!reason.is_empty()).then(|| reason.to_owned());
         }
         self.push_blocks(blocks);
     }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    ABOUT_TEXT, GIT_PART, MAX_LISTED_RUNS, ReadyPart, SAFETY_TEXT, WelcomeInfo, WelcomePage,
+    ABOUT_TEXT, MAX_LISTED_RUNS, ReadyOwner, ReadyPart, SAFETY_TEXT, WelcomeInfo, WelcomePage,
     first_step_lines, other_ways_line, remedy_lines, sort_by_severity, tip_line, title_line,
 };
 use crate::tui::read_only::{RunCompletion, RunListEntry};
@@ -197,7 +197,7 @@ fn column_lines(info: &WelcomeInfo, columns: u16) -> Vec<Line<'static>> {
     let width = usize::from((columns - COLUMN_GAP) / 2);
     let is_narrow = columns < PAGE_COLUMNS;
     let parts = info.ready.iter();
-    let parts = parts.filter(|part| !is_narrow || part.name != GIT_PART);
+    let parts = parts.filter(|part| !is_narrow || part.owner != ReadyOwner::Git);
     let left = ready_lines(&parts.collect::<Vec<_>>(), width);
     let right = if info.runs.is_empty() {
         let mut lines = vec![heading("How it works")];
@@ -222,13 +222,13 @@ fn ready_lines(ready: &[&ReadyPart], columns: usize) -> Vec<Line<'static>> {
         return Vec::new();
     }
     let mut lines = vec![heading("Setup")];
-    let names = ready.iter().map(|part| text_width(&part.name));
+    let names = ready.iter().map(|part| text_width(part.owner.name()));
     let n_columns = names.max().unwrap_or(0) + 2;
     for part in ready {
-        let gap = n_columns.saturating_sub(text_width(&part.name));
+        let gap = n_columns.saturating_sub(text_width(part.owner.name()));
         let spans = [
             Span::styled("✓ ", theme::GOOD),
-            Span::styled(part.name.clone(), theme::PLAIN),
+            Span::styled(part.owner.name().to_owned(), theme::PLAIN),
             Span::raw(" ".repeat(gap)),
             Span::styled(to_one_line(&part.text), theme::QUIET),
         ];

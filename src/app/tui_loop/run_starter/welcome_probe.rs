@@ -17,7 +17,7 @@ use crate::engine::run_setup::NamedAdapter;
 use crate::process::ChildSpawner;
 use crate::store::WorkdirLayout;
 use crate::text::capitalize;
-use crate::tui::{MissingRequirement, ReadyPart, RequirementSeverity, WelcomeInfo};
+use crate::tui::{MissingRequirement, ReadyOwner, ReadyPart, RequirementSeverity, WelcomeInfo};
 
 use super::super::background_work::{BackgroundResult, BackgroundWork};
 use super::super::run_viewer::history_row;
@@ -84,9 +84,9 @@ async fn probe_welcome(ground: &WelcomeInputs, logins: LoginCheck) -> WelcomeInf
                     let roles = adapters.iter();
                     let roles = roles.filter(|(_, other)| other.name == adapter.name);
                     let roles: Vec<&str> = roles.map(|(role, _)| role.name()).collect();
-                    let name = capitalize(&roles.join(", "));
+                    let owner = ReadyOwner::Agents(capitalize(&roles.join(", ")));
                     let found = probe_adapter(&mut welcome, ground, adapter, logins).await;
-                    let ready = found.map(|text| ReadyPart { name, text });
+                    let ready = found.map(|text| ReadyPart { owner, text });
                     welcome.ready.extend(ready);
                 }
             }
@@ -158,7 +158,7 @@ async fn probe_git(welcome: &mut WelcomeInfo, repository: Option<&GitRepository>
     };
     match repository.config().commit_identity().await {
         Ok(Ok(identity)) => welcome.ready.push(ReadyPart {
-            name: "Git".to_owned(),
+            owner: ReadyOwner::Git,
             text: format!("commits as {}", identity.author.name),
         }),
         Ok(Err(missing)) => welcome.missing.push(MissingRequirement {

@@ -143,9 +143,6 @@ pub(super) fn status_label(finding: &Finding) -> (&'static str, String, Style) {
             theme::QUIET
         }
     };
-    let text = match finding.describe_status() {
-        open if open == "open" => String::new(),
-        other => other,
-    };
+    let text = finding.status_note().unwrap_or_default();
     (finding.status_symbol(), text, style)
 }

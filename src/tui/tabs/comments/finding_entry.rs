@@ -90,40 +90,35 @@ pub(super) fn has_details(finding: &Finding, texts: &DisplayDocuments) -> bool {
 /// Returns the fields that the review gave, with what the program found of the evidence below it.
 fn detail_fields(finding: &Finding) -> Vec<(&'static str, String, Style)> {
     let details = &finding.remark.details;
-    let given = [
-        ("Place", &details.place),
-        ("Scenario", &details.scenario),
-        ("Evidence", &details.evidence),
-        ("Suggests", &details.resolution),
-    ];
-    let mut fields = Vec::new();
     let place = finding.record.block.as_ref().map(ToString::to_string);
-    for (label, text) in given {
-        // The line below the title says the place.
-        let is_said = label == "Place" && place.as_deref() == Some(text.trim());
-        if !text.trim().is_empty() && !is_said {
-            fields.push((label, to_one_line(text), theme::PLAIN));
-        }
-        if label == "Evidence"
-            && let Some(check) = finding.evidence_check()
-        {
-            let found = check.describe().unwrap_or_default();
-            // The line below the title says that it is true, and the text where.
-            if let EvidenceCheck::Verified { found: places } = check
-                && places
-                    .split(", ")
-                    .all(|place| details.evidence.contains(place))
-            {
-                continue;
-            }
-            fields.push((
-                "",
-                to_one_line(&found),
-                theme::check_style(check.is_verified()),
-            ));
-        }
+    // The line below the title says the place.
+    let is_said = place.as_deref() == Some(details.place.trim());
+    let fields = [
+        given_field("Place", &details.place).filter(|_| !is_said),
+        given_field("Scenario", &details.scenario),
+        given_field("Evidence", &details.evidence),
+        check_field(finding),
+        given_field("Suggests", &details.resolution),
+    ];
+    fields.into_iter().flatten().collect()
+}
+
+fn given_field(label: &'static str, text: &str) -> Option<(&'static str, String, Style)> {
+    let is_given = !text.trim().is_empty();
+    is_given.then(|| (label, to_one_line(text), theme::PLAIN))
+}
+
+/// Returns what the program found of the evidence, unless the line below the title says that it is true, and the text where.
+fn check_field(finding: &Finding) -> Option<(&'static str, String, Style)> {
+    let check = finding.evidence_check()?;
+    let evidence = &finding.remark.details.evidence;
+    if let EvidenceCheck::Verified { found: places } = check
+        && places.split(", ").all(|place| evidence.contains(place))
+    {
+        return None;
     }
-    fields
+    let found = to_one_line(&check.describe().unwrap_or_default());
+    Some(("", found, theme::check_style(check.is_verified())))
 }
 
 fn field_entry(label: &str, text: &str, style: Style) -> CommentsEntry {
