@@ -240,7 +240,7 @@ mod tests {
         let append = |text: &str| DeltaChange::Append(text.to_owned());
         live.change_text(&session, "a", &append("I agree.\n"));
         live.finish_block(&session, "I agree.");
-        live.change_text(&session, "b", &append("But the ti"));
+        live.change_text(&session, "b", &append("But the time\n"));
         live.change_text(&session, "a", &DeltaChange::Withdraw);
         assert!(live.texts[&session].starts_with("I agree.\n\nBut"));
         live.change_text(&session, "b", &DeltaChange::Withdraw);
