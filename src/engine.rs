@@ -93,14 +93,13 @@ mod warnings;
 #[cfg(test)]
 mod example_adapter_tests;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::event::{Event, RegisteredMode};
+use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnOrder;
@@ -178,6 +177,11 @@ impl Engine {
         self.run.journal.state()
     }
 
+    /// Returns what is fixed for the run: settings, adapters, policies.
+    pub fn setup(&self) -> &RunSetup {
+        &self.run.setup
+    }
+
     /// Returns the run's journal, which knows where the run's files are.
     pub fn journal(&self) -> &RunJournal {
         &self.run.journal
@@ -209,37 +213,6 @@ impl Engine {
     /// Checks what this run depends on.
     pub fn doctor_report(&self) -> impl Future<Output = DoctorReport> + Send + use<> {
         doctor_report::build_run_report(&self.run)
-    }
-
-    /// Describes each role's sandbox: the adapter's name, then what the kernel enforces and what only the CLI's
-    /// protocol does.
-    pub fn describe_role_sandboxes(&self) -> Vec<(String, (String, String))> {
-        sandbox::describe_role_sandboxes(&self.run.setup.sandbox_support, &self.run.setup.config)
-    }
-
-    /// Returns whether the agent of any role runs without a sandbox.
-    pub fn has_uncontained_role(&self) -> bool {
-        let setup = &self.run.setup;
-        !setup.spawner.is_simulated()
-            && sandbox::has_uncontained_role(&setup.sandbox_support, &setup.config)
-    }
-
-    /// Returns the event with the agents that the user's configuration adds or changes; `None` if there are none.
-    pub fn configured_agents_event(&self) -> Option<Event> {
-        let profiles = &self.run.setup.permissions.profiles;
-        let mode = |name: &String| {
-            let mode = profiles.find_by_name(name).ok()?.mode;
-            Some((name.clone(), RegisteredMode::Known(mode)))
-        };
-        let agents: BTreeMap<String, RegisteredMode> = self
-            .run
-            .setup
-            .config
-            .agents
-            .keys()
-            .filter_map(mode)
-            .collect();
-        (!agents.is_empty()).then_some(Event::AgentsRegistered { agents })
     }
 
     /// Returns what happened since the last call, in order.
@@ -388,11 +361,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends the conversations of the roles without waiting for them: the run is over and sends nothing more.
-    pub fn end_conversations(&mut self) {
-        self.conversations.close_roles();
-    }
-
     /// Ends all conversations and waits until their processes are gone.
     pub async fn shut_down(&mut self) {
         self.discussions.shut_down(&mut self.run);
@@ -429,7 +397,9 @@ impl Engine {
         }
     }
 
+    /// Notes how the run ended, and closes the conversations of the roles without waiting for them: nothing more is sent.
     fn set_outcome(&mut self, outcome: EngineOutcome) {
         self.run.outcome.get_or_insert(outcome);
+        self.conversations.close_roles();
     }
 }

@@ -226,7 +226,7 @@ async fn drive_discussion(
 ) -> Result<GroupDiscussion, EngineError> {
     let mut told = DiscussionProgressPrinter::default();
     loop {
-        if let Some(discussion) = engine.discussion(&id) {
+        if let Some(discussion) = engine.state().discussion(&id) {
             told.print_news(discussion, tell);
         }
         // Progress is read from the discussion itself.

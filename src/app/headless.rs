@@ -382,7 +382,7 @@ async fn drain_tasks(
     if engine.state().phase == Phase::Cancelled {
         return Ok(());
     }
-    let deadline = Instant::now() + engine.drain_timeout();
+    let deadline = Instant::now() + engine.setup().config.limits.drain;
     while engine.has_active_tasks() {
         tokio::select! {
             biased;

@@ -442,7 +442,7 @@ pub(super) async fn clear_leftovers(run: &RunId) {
 /// Records the configured agents, saves the changes of children of a dead program, and removes their worktrees.
 fn prepare_children(started: &mut ReadyRun) -> Result<(), StartError> {
     let engine = &mut started.engine;
-    let registered = match engine.configured_agents_event() {
+    let registered = match engine.setup().configured_agents_event() {
         Some(event) => engine.apply_event(event),
         None => Ok(()),
     };

@@ -169,6 +169,8 @@ pub enum Effect {
     },
     /// Stops the tasks of these children.
     StopChildren(Vec<SessionId>),
+    /// Lets the discussions continue that waited until turns may start.
+    AdvanceDiscussions,
     /// Stops these discussions at once; finished speeches stay.
     StopDiscussions(Vec<DiscussionId>),
     /// Writes a line of the run's history into log.md.

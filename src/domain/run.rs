@@ -46,7 +46,7 @@ use super::discussion::GroupDiscussion;
 use super::effect::Effect;
 use super::event::{AgentProcess, Approval, DenialKind, Event, RunParameters, WorkflowSettings};
 use super::findings::FindingLedger;
-use super::ids::{RequestId, RunId, SessionId, Sha256, TurnId, UnixMillis};
+use super::ids::{DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId, UnixMillis};
 use super::missing_part::MissingPartRequests;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
@@ -759,6 +759,12 @@ impl RunState {
             Role::Planner => Some(&mut self.planner),
             Role::Reviewer => self.reviewer.as_mut(),
         }
+    }
+
+    /// Returns a discussion of this run.
+    pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
+        let mut all = self.discussions.iter();
+        all.find(|discussion| discussion.id() == id)
     }
 
     /// Returns the request of a call that waits for the user's decision, by its number in the run.

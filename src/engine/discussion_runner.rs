@@ -204,7 +204,7 @@ impl DiscussionRegistry {
         let is_awaited = |(id, running): (&DiscussionId, &RunningDiscussion)| {
             let waiter = running.waiter.as_ref();
             let waits = waiter.is_some_and(|waiter| !waiter.is_closed());
-            let parent = discussion(run, id)?.order.parent.as_ref();
+            let parent = run.state().discussion(id)?.order.parent.as_ref();
             (waits && parent == Some(session)).then(|| id.clone())
         };
         let awaited: Vec<DiscussionId> = self.running.iter().filter_map(is_awaited).collect();
@@ -254,7 +254,10 @@ impl DiscussionRegistry {
     ) -> Result<(), EngineError> {
         while self.running.contains_key(id) {
             let now = run.journal.now();
-            let next = discussion(run, id).map(|discussion| discussion.next_effect(now));
+            let next = run
+                .state()
+                .discussion(id)
+                .map(|discussion| discussion.next_effect(now));
             match next {
                 Some(DiscussionEffect::Speak(_)) if run.state().turn_hold == TurnHold::Held => {
                     // It continues when turns may start again.
@@ -339,7 +342,7 @@ impl DiscussionRegistry {
         let outcome = Box::new(outcome);
         apply_discussion_event(run, id, DiscussionEvent::Ended { outcome })?;
         let table = self.running.remove(id);
-        let Some(discussion) = discussion(run, id).cloned() else {
+        let Some(discussion) = run.state().discussion(id).cloned() else {
             return Ok(());
         };
         let goes = !discussion.order.terms.keep_sessions && !discussion.can_resume();
@@ -361,21 +364,12 @@ impl DiscussionRegistry {
     }
 }
 
-/// Returns a discussion of this run.
-pub(super) fn discussion<'a>(
-    run: &'a RunContext,
-    id: &DiscussionId,
-) -> Option<&'a GroupDiscussion> {
-    let mut all = run.state().discussions.iter();
-    all.find(|discussion| discussion.id() == id)
-}
-
 fn check_discussion_resumable(
     run: &RunContext,
     id: &DiscussionId,
 ) -> Result<Vec<FileText>, DiscussionStartError> {
     let cannot = |why: String| Err(DiscussionStartError::CannotResume(why));
-    let discussion = match discussion(run, id) {
+    let discussion = match run.state().discussion(id) {
         None => {
             return cannot(describe_missing_discussion(run.journal.layout(), id));
         }

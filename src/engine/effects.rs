@@ -119,6 +119,9 @@ impl Engine {
                 self.subagents
                     .stop_unawaited_tasks(&mut self.run, &sessions);
             }
+            Effect::AdvanceDiscussions => {
+                self.discussions.advance_all(run, &mut self.subagents)?;
+            }
             Effect::StopDiscussions(all) => self.discussions.cancel_and_wake(&all),
             Effect::AppendLog(text) => return Ok(self.append_log_line(&text)),
             Effect::FinishRun => {

@@ -1,12 +1,11 @@
 //! What front ends ask of the engine besides events: decisions, documents, tasks and discussions.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use super::engine_error::EngineError;
-use crate::domain::discussion::{DiscussionStopReason, GroupDiscussion};
+use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::ApprovalDecision;
 use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 use crate::domain::task::{TaskResult, TaskWaitMode};
@@ -161,16 +160,6 @@ impl Engine {
     /// Returns whether a task waits for its slot or runs.
     pub fn has_active_tasks(&self) -> bool {
         self.subagents.has_active_tasks()
-    }
-
-    /// Returns how long a finished run waits for tasks that are still active.
-    pub fn drain_timeout(&self) -> Duration {
-        self.run.setup.config.limits.drain
-    }
-
-    /// Returns a discussion of this run.
-    pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
-        discussion_runner::discussion(&self.run, id)
     }
 
     /// Plans a discussion; starts nothing.

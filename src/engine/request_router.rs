@@ -7,7 +7,6 @@ use super::engine_error::{EngineError, EngineOutcome};
 use crate::adapter::{AdapterCommand, CallDecision};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::phase::TurnHold;
 
 use super::Engine;
 use super::approvals::caller_context::{AnswerChannel, RequestAddress};
@@ -22,22 +21,6 @@ impl Engine {
     pub fn apply_event(&mut self, event: Event) -> Result<(), EngineError> {
         let step = self.run.record_step(event)?;
         self.finish_step(step)
-    }
-
-    /// Holds turns while the user is asked whether to stop, or lets them start again.
-    ///
-    /// # Errors
-    /// Writing the record of the run failed.
-    pub fn hold_turns(&mut self, hold: TurnHold) -> Result<(), EngineError> {
-        self.apply_event(Event::TurnHoldChanged { hold })?;
-        match hold {
-            TurnHold::Held => Ok(()),
-            TurnHold::Free => {
-                self.discussions
-                    .advance_all(&mut self.run, &mut self.subagents)?;
-                self.settle()
-            }
-        }
     }
 
     /// Applies events in order.

@@ -11,6 +11,7 @@ use crate::adapter::{
 use crate::config::config_model::{AdapterConfig, ConfiguredTestNetwork as ConfiguredNetwork};
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::config::{AppConfig, TrustState};
+use crate::domain::event::{Event, RegisteredMode};
 use crate::domain::ids::RunId;
 use crate::domain::question::TestNetworkChoice;
 use crate::domain::turn::Role;
@@ -69,6 +70,24 @@ pub struct RunSetup {
 }
 
 impl RunSetup {
+    /// Returns whether the agent of any role runs without a sandbox.
+    pub fn has_uncontained_role(&self) -> bool {
+        !self.spawner.is_simulated()
+            && sandbox::has_uncontained_role(&self.sandbox_support, &self.config)
+    }
+
+    /// Returns the event with the agents that the user's configuration adds or changes; `None` if there are none.
+    pub fn configured_agents_event(&self) -> Option<Event> {
+        let profiles = &self.permissions.profiles;
+        let mode = |name: &String| {
+            let mode = profiles.find_by_name(name).ok()?.mode;
+            Some((name.clone(), RegisteredMode::Known(mode)))
+        };
+        let agents: BTreeMap<String, RegisteredMode> =
+            self.config.agents.keys().filter_map(mode).collect();
+        (!agents.is_empty()).then_some(Event::AgentsRegistered { agents })
+    }
+
     /// Returns what tests and commits of a run can reach besides files.
     pub fn command_reach(&self, run: &RunId) -> CommandReach {
         decided_test_reach(&self.config, &self.approvals, run)

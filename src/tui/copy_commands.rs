@@ -3,7 +3,6 @@
 use super::action::{Action, ExternalViewer};
 use super::appearance::ScreenSettings;
 use super::diff_view::DiffView;
-use super::discussion_commands::discussions_of_run;
 use super::document_texts::DisplayDocuments;
 use super::overlays::OverlayStack;
 use super::pager::TextPager;
@@ -137,8 +136,7 @@ impl CommandOutcome {
 
 /// Copies a discussion's result, or its current state.
 fn copy_discussion_result(id: &DiscussionId, state: Option<&RunState>) -> CommandOutcome {
-    let mut all = discussions_of_run(state).iter();
-    match all.find(|each| each.id() == id) {
+    match state.and_then(|state| state.discussion(id)) {
         Some(discussion) => CommandOutcome::copy(discussion.result_to_markdown()),
         None => CommandOutcome::refuse("That discussion is not part of this run."),
     }

@@ -155,10 +155,7 @@ impl<'a> DiscussionCommands<'a> {
             return Vec::new();
         }
         let id = &board.id;
-        let Some(discussion) = discussions_of_run(self.state)
-            .iter()
-            .find(|each| each.id() == id)
-        else {
+        let Some(discussion) = self.state.and_then(|state| state.discussion(id)) else {
             return Vec::new();
         };
         match does {

@@ -262,8 +262,7 @@ impl TuiApp {
             return;
         };
         let (screen, state) = self.front();
-        let mut discussions = state.iter().flat_map(|state| &state.discussions);
-        if let Some(discussion) = discussions.find(|each| each.id() == id) {
+        if let Some(discussion) = state.and_then(|state| state.discussion(id)) {
             screen.set_toast(&front_run::export_discussion(discussion, &layout.exports()));
         }
     }

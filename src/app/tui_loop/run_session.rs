@@ -278,8 +278,7 @@ impl RunSession {
         if is_so || self.leave_at.is_some() || halt_reason(engine).is_some() {
             return Ok(());
         }
-        engine.hold_turns(hold)?;
-        self.show_updates()
+        self.feed_event(Event::TurnHoldChanged { hold })
     }
 
     /// Takes updates from the run: shows agent output at the pace of its frames, everything else at once.
@@ -293,9 +292,6 @@ impl RunSession {
                 self.previews.forget_question();
             }
             self.updates.extend(updates);
-            if engine.outcome().is_some() {
-                engine.end_conversations();
-            }
         }
         self.changes.has_updates = true;
         if !(self.is_in_front && can_wait) {

@@ -336,6 +336,7 @@ impl RunSimulation {
             | Effect::ExpireApprovals { .. }
             | Effect::DiscardDraft(_)
             | Effect::StopChildren(_)
+            | Effect::AdvanceDiscussions
             | Effect::StopDiscussions(_)
             | Effect::AppendLog(_)
             | Effect::FinishRun

@@ -6,6 +6,7 @@ use super::{
     agent_questions, approval_checks, child_sessions, deferred_answers, plan_approval,
     plan_reentry, step_execution, unattributed_changes, unfinished_step, usage_limits,
 };
+use crate::domain::discussion::GroupDiscussion;
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::AgentProcess;
 use crate::domain::ids::{SessionId, TurnId, UnixMillis};
@@ -116,8 +117,7 @@ pub(super) fn run_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder) -
     vec![Effect::StartTurn(order)]
 }
 
-/// Starts the turn that was held back, once turns may start. A turn that the auto gate released waits at the gate where
-/// the gate is manual by now.
+/// Continues what was held back, once turns may start.
 pub(super) fn on_turn_hold_changed(
     state: &mut RunState,
     at: UnixMillis,
@@ -127,6 +127,15 @@ pub(super) fn on_turn_hold_changed(
     if hold == TurnHold::Held {
         return Vec::new();
     }
+    let mut effects = start_held_turn(state, at);
+    if state.discussions.iter().any(GroupDiscussion::is_running) {
+        effects.push(Effect::AdvanceDiscussions);
+    }
+    effects
+}
+
+/// Starts the turn that was held back. One that the auto gate released waits at the gate where the gate is manual by now.
+fn start_held_turn(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     match state.busy.take() {
         Some(ProgramOperation::Held { order, by })
             if by == Gate::Auto && state.gate == Gate::Manual =>

@@ -13,7 +13,6 @@ use crate::domain::ids::DiscussionId;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::engine::discussion_runner::DiscussionRegistry;
 use crate::engine::discussion_runner::apply_discussion_event;
-use crate::engine::discussion_runner::discussion;
 use crate::engine::engine_error::EngineError;
 use crate::engine::engine_input::EngineInput;
 use crate::engine::read_target_resolver::with_read_paths;
@@ -77,9 +76,12 @@ impl DiscussionRegistry {
             return;
         };
         let cancel = running.cancel.clone();
-        let timeout = discussion(run, id).map_or(Duration::ZERO, |discussion| {
-            Duration::from_millis(discussion.order.terms.timeout_ms)
-        });
+        let timeout = run
+            .state()
+            .discussion(id)
+            .map_or(Duration::ZERO, |discussion| {
+                Duration::from_millis(discussion.order.terms.timeout_ms)
+            });
         let root = run.setup.root.clone();
         let settings = TestSettings {
             timeout: timeout.min(run.setup.config.test.timeout),

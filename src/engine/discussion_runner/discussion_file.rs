@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::ids::DiscussionId;
-use crate::engine::discussion_runner::discussion;
 use crate::engine::engine_error::EngineError;
 use crate::engine::run_context::RunContext;
 use crate::store::StoreError;
@@ -23,7 +22,7 @@ struct DiscussionFile<'a> {
 
 /// Writes or replaces the file of a discussion.
 pub(super) fn save_discussion(run: &RunContext, id: &DiscussionId) -> Result<(), EngineError> {
-    let Some(discussion) = discussion(run, id) else {
+    let Some(discussion) = run.state().discussion(id) else {
         return Ok(());
     };
     let stored = DiscussionFile {

@@ -13,7 +13,6 @@ use crate::domain::task::{SpeakerAssignment, TaskError, TaskOutcome, TaskResult}
 use crate::engine::agent_activity;
 use crate::engine::discussion_runner::DiscussionRegistry;
 use crate::engine::discussion_runner::apply_discussion_event;
-use crate::engine::discussion_runner::discussion;
 use crate::engine::engine_error::EngineError;
 use crate::engine::run_context::RunContext;
 use crate::engine::subagents::SpeechTask;
@@ -35,7 +34,7 @@ impl DiscussionRegistry {
             let session = speak.session.clone();
             let session = session.filter(|session| run.child_session(session).is_some());
             let speak = SpeechRequest { session, ..speak };
-            let Some(discussion) = discussion(run, id) else {
+            let Some(discussion) = run.state().discussion(id) else {
                 return Ok(());
             };
             let table = self.running.get(id);
@@ -140,7 +139,7 @@ fn find_active_speech(
     id: &DiscussionId,
     is_it: impl Fn(&ActiveSpeech) -> bool,
 ) -> Option<ActiveSpeech> {
-    let all = &discussion(run, id)?.speaking;
+    let all = &run.state().discussion(id)?.speaking;
     all.iter().find(|each| is_it(each)).cloned()
 }
 

@@ -12,6 +12,7 @@ use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
+use crate::engine::sandbox::describe_role_sandboxes;
 use crate::text::clean_text;
 use crate::tui::{
     AdapterSandboxView, ColorTheme, NextRunSettings, RunDocumentFiles, Screen, ScreenAppearance,
@@ -153,7 +154,8 @@ impl RunSession {
 
     /// Shows how the CLIs of a run are sandboxed.
     fn show_sandboxing(&mut self, engine: &Engine) {
-        let sandboxes = engine.describe_role_sandboxes().into_iter();
+        let setup = engine.setup();
+        let sandboxes = describe_role_sandboxes(&setup.sandbox_support, &setup.config).into_iter();
         let sandboxes = sandboxes.map(|(adapter, (by_kernel, by_protocol))| AdapterSandboxView {
             adapter,
             by_kernel,
@@ -161,7 +163,7 @@ impl RunSession {
         });
         self.screen.on_sandbox_status(sandboxes.collect());
         self.screen
-            .on_unsandboxed_agent(engine.has_uncontained_role());
+            .on_unsandboxed_agent(setup.has_uncontained_role());
     }
 
     /// Asks whether agents get the instructions of the repository; returns whether a decision is missing.
