@@ -15,6 +15,7 @@ mod agent_profiles;
 pub mod builtin_rule_overrides;
 pub mod config_display;
 pub mod config_key;
+mod config_layer;
 pub mod config_layers;
 pub mod config_model;
 mod config_resolver;
@@ -28,19 +29,23 @@ mod project_instructions;
 mod rule_syntax;
 pub mod schema;
 pub mod toml_parser;
+mod trust_state;
 pub mod trust_store;
 pub mod user_dirs;
 mod value_check;
+mod word_similarity;
 
-pub use config_layers::{ConfigLayer, ConfigSetting, LayeredSettings};
+pub use config_layer::ConfigLayer;
+pub use config_layers::{ConfigSetting, LayeredSettings};
 pub use config_model::AppConfig;
 pub use diagnostic::{ConfigLocation, ConfigNotice, ConfigProblem, ConfigProblems};
-pub use key_suggestions::suggest_name;
 pub use project_files::ProjectFiles;
 pub use project_instructions::InstructionsReach;
 pub use toml_parser::{ConfigOverride, ConfigSource};
-pub use trust_store::{TrustState, TrustStore};
+pub use trust_state::TrustState;
+pub use trust_store::TrustStore;
 pub use user_dirs::UserDirs;
+pub use word_similarity::suggest_name;
 
 /// The configuration options of this start's command line.
 #[derive(Debug, Clone, Default)]
@@ -119,7 +124,7 @@ pub fn load_with_checks(
         notices.push(ConfigNotice {
             place: ConfigLocation::File(places.trust_file()),
             what,
-            hint: config_layers::trust_hint(TrustState::Untrusted),
+            hint: trust_state::trust_hint(TrustState::Untrusted),
         });
         TrustState::Untrusted
     });
@@ -265,9 +270,9 @@ fn ignored_prompt_notices(project: &ProjectFiles, trust: TrustState) -> Vec<Conf
         place: ConfigLocation::File(source.file.clone()),
         what: format!(
             "this prompt is ignored {}",
-            config_layers::trust_reason(trust)
+            trust_state::trust_reason(trust)
         ),
-        hint: config_layers::trust_hint(trust),
+        hint: trust_state::trust_hint(trust),
     };
     project.prompts.iter().map(notice).collect()
 }

@@ -10,6 +10,7 @@
 mod abstract_sockets;
 mod ancestor_chain;
 mod bubblewrap;
+mod bubblewrap_probe;
 mod child_launcher;
 mod child_output;
 mod child_registry;
@@ -23,6 +24,7 @@ mod orphan_reaper;
 mod peer_origin;
 mod pipe_reader;
 mod process_activity;
+mod process_mark;
 mod process_table;
 mod process_tree;
 mod running_child;
@@ -34,8 +36,9 @@ mod stop_ladder;
 pub use abstract_sockets::why_abstract_sockets_stay_open;
 pub use bubblewrap::{
     BubblewrapProgram, PRIVATE_TMPDIR, SandboxMount, SandboxNetwork, SandboxProcesses, SandboxSpec,
-    SandboxSupport, ScratchFolder, describe_foreign_owner, detect_sandbox_support,
+    ScratchFolder,
 };
+pub use bubblewrap_probe::{SandboxSupport, describe_foreign_owner, detect_sandbox_support};
 pub use child_output::{
     CommandEndCause, CommandLimits, CommandOutput, MAX_SANDBOX_SETUPS, StdinSource, run_to_end,
 };
@@ -55,12 +58,13 @@ pub use peer_origin::{PeerOrigin, classify_peer, is_descendant, is_process_alive
 pub use process_activity::{
     InputWait, ProcessActivity, ProcessState, read_process_state, read_tree_activity,
 };
+pub use process_mark::{MARK_VARIABLE, ProcessMark};
 pub use process_table::{ProcessIdentity, read_uptime_ticks};
 pub use running_child::{
     ChildExit, OutputEvent, OutputStream, PipeState, RunningChild, StopHandle, spawn,
 };
 pub use spawn_error::{InputClosedError, SpawnError};
-pub use spawn_spec::{EnvironmentBase, MARK_VARIABLE, ProcessMark, SpawnSpec};
+pub use spawn_spec::{EnvironmentBase, SpawnSpec};
 pub use stdin_writer::InputHandle;
 pub use stop_ladder::{StopLadder, StopRung};
 

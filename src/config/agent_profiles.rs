@@ -7,8 +7,8 @@ use super::config_layers::{ConfigSetting, LayeredSettings};
 use super::config_model::{AppConfig, ConfigRule, PermissionAction};
 use super::diagnostic::{ConfigProblem, ConfigProblems};
 use super::effective_permissions::{AllowAuthority, EffectivePermissions};
-use super::key_suggestions::suggest_name;
 use super::toml_parser::ConfigSource;
+use super::word_similarity::suggest_name;
 use crate::domain::discussion::ParticipantSpec;
 
 /// Collects an agent's rules, where later ones win: allowed tools, denied tools, single tools, rules.

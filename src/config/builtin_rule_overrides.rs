@@ -7,45 +7,19 @@ use std::collections::BTreeMap;
 use toml::Value;
 
 use super::config_key::ConfigKey;
-use super::config_layers::{ConfigLayer, LayeredSettings};
+use super::config_layer::ConfigLayer;
+use super::config_layers::LayeredSettings;
 use super::config_model::{AppConfig, BuiltinRuleOverride};
 use super::diagnostic::ConfigProblem;
-use super::key_suggestions::closest_match;
-use super::schema::{KEYS, KeyLookup};
+use super::schema::{BUILTIN_RULE_PATH, BUILTIN_RULE_TABLE, builtin_rule_name};
+use super::word_similarity::closest_match;
 use crate::permission::command_safety::{
     BuiltinRule, BuiltinRuleLevel, all_builtin_rules, find_builtin_rule,
 };
 
-/// The path of these keys in the list of keys.
-pub const BUILTIN_RULE_PATH: &str = "safety.builtin.*";
-
-/// The path of the table.
-pub const BUILTIN_RULE_TABLE: &str = "safety.builtin";
-
-/// Returns the rule's name in a path, whether it is written `files.tree` or `"files.tree"`.
-fn rule_name(path: &[String]) -> Option<String> {
-    match path {
-        [safety, builtin, name @ ..] if safety == "safety" && builtin == "builtin" => {
-            Some(name.join(".")).filter(|name| !name.is_empty())
-        }
-        _ => None,
-    }
-}
-
-/// Looks up a path below the table; `None` for other paths.
-pub fn find_rule_key(path: &[String]) -> Option<KeyLookup> {
-    let name = rule_name(path)?;
-    let key = KEYS.iter().find(|key| key.path == BUILTIN_RULE_PATH);
-    Some(match (find_builtin_rule(&name), key) {
-        (Some(_), Some(key)) => KeyLookup::Key(key),
-        _ if all_builtin_rules().any(|rule| rule.family() == name) => KeyLookup::Table,
-        _ => KeyLookup::Unknown,
-    })
-}
-
 /// Suggests what the user may have meant by the name of a missing rule; `None` for other paths.
 pub fn hint_for_unknown_rule(path: &[String]) -> Option<String> {
-    let name = rule_name(path)?;
+    let name = builtin_rule_name(path)?;
     let names: Vec<&str> = all_builtin_rules().map(|rule| rule.name.as_str()).collect();
     let near = closest_match(&name, &names).map_or_else(String::new, |near| {
         format!("did you mean `{BUILTIN_RULE_TABLE}.{near}`? ")

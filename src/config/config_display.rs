@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::LoadedConfig;
-use super::builtin_rule_overrides;
 use super::config_key::ConfigKey;
-use super::config_layers::{ConfigLayer, ConfigSetting, trust_reason};
+use super::config_layer::ConfigLayer;
+use super::config_layers::ConfigSetting;
 use super::config_model::ConfigRule;
 use super::defaults;
 use super::diagnostic::ConfigLocation;
-use super::trust_store::TrustState;
+use super::schema;
+use super::trust_state::{TrustState, trust_reason};
 
 /// Writes every key with its value and origin as TOML that parses to the same configuration.
 pub fn to_toml(loaded: &LoadedConfig) -> String {
@@ -25,7 +26,7 @@ pub fn to_toml(loaded: &LoadedConfig) -> String {
         }
         let empty = match table.as_str() {
             "keys" => Some("is empty; `agent-collab keys` prints all keys"),
-            builtin_rule_overrides::BUILTIN_RULE_TABLE => Some("changes no rule"),
+            schema::BUILTIN_RULE_TABLE => Some("changes no rule"),
             _ => None,
         };
         if let Some(empty) = empty {

@@ -6,38 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
-use strum::IntoStaticStr;
 use toml::{Table, Value};
 
 use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, UntrustedPolicy, ValueKind};
+use super::config_layer::ConfigLayer;
 use super::config_model::{ConfigRule, PermissionAction};
 use super::diagnostic::{ConfigLocation, ConfigNotice};
-use super::trust_store::TrustState;
+use super::trust_state::{TrustState, trust_hint, trust_reason};
 use super::value_check::{mask_secrets, to_written_value};
-
-/// The origin of a setting; a later layer beats an earlier one, field by field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum ConfigLayer {
-    /// The shipped `config.toml`.
-    Default,
-    /// The user's own configuration.
-    Global,
-    /// `.agent-collab/config.toml` of the repository.
-    Project,
-    /// The file named by `--config`.
-    File,
-    /// A flag of the command line.
-    Flag,
-}
-
-impl ConfigLayer {
-    /// Names the layer in one lower-case word.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
 
 /// One key with its value and origin.
 #[derive(Debug, Clone, PartialEq)]
@@ -284,25 +261,5 @@ fn partly_ignored_notice(trust: TrustState, setting: &ConfigSetting) -> ConfigNo
         place: setting.place.clone(),
         what,
         hint: trust_hint(trust),
-    }
-}
-
-/// Says why a project's setting does not count.
-pub fn trust_reason(trust: TrustState) -> &'static str {
-    match trust {
-        TrustState::Changed => {
-            "because the project's settings or prompts changed since you trusted this repository"
-        }
-        TrustState::Untrusted | TrustState::Trusted => "because this repository is not trusted",
-    }
-}
-
-/// Says what the user can do to make it count.
-pub fn trust_hint(trust: TrustState) -> String {
-    match trust {
-        TrustState::Changed => "read the change, then run `agent-collab trust` again".to_owned(),
-        TrustState::Untrusted | TrustState::Trusted => {
-            "run `agent-collab trust` if you trust the source of this repository".to_owned()
-        }
     }
 }

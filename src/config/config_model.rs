@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 use strum::VariantNames;
 
-use super::config_layers::ConfigLayer;
+use super::config_layer::ConfigLayer;
 use super::diagnostic::ConfigLocation;
 use crate::domain::adapter_kind::AdapterKind;
 use crate::domain::discussion::{BudgetSettings, DiscussionOverrides, DiscussionSettings};

@@ -16,7 +16,7 @@ use super::config_model::{
 };
 use super::defaults;
 use super::diagnostic::{ConfigLocation, ConfigProblem};
-use super::key_suggestions::suggest_name;
+use super::word_similarity::suggest_name;
 
 /// The table with the budget values that differ for one adapter.
 const ADAPTER_BUDGET_TABLE: &str = "discuss.budget.adapter.";

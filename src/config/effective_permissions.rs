@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::builtin_rule_overrides;
-use super::config_layers;
+use super::config_layer::ConfigLayer;
 use super::config_model::{AgentConfig, AppConfig, ConfigRule};
 use super::diagnostic::ConfigNotice;
 use crate::permission::command_safety::CommandSafetySettings;
@@ -41,9 +41,9 @@ pub enum AllowAuthority {
 impl EffectivePermissions {
     /// Converts the permissions of a configuration. An allow that does not count asks, unless an earlier rule allows.
     pub fn from_config(config: &AppConfig, allowing: AllowAuthority) -> Self {
-        let counts = |layer: config_layers::ConfigLayer| match allowing {
+        let counts = |layer: ConfigLayer| match allowing {
             AllowAuthority::Everybody => true,
-            AllowAuthority::User => layer != config_layers::ConfigLayer::Project,
+            AllowAuthority::User => layer != ConfigLayer::Project,
             AllowAuthority::Nobody => false,
         };
         let convert = |rule: &ConfigRule, layer: RuleLayer| {
@@ -223,13 +223,13 @@ fn merge_profile(name: &str, agent: &AgentConfig, known: &ProfileRegistry) -> Pr
     }
 }
 
-fn to_permission_layer(layer: config_layers::ConfigLayer) -> RuleLayer {
+fn to_permission_layer(layer: ConfigLayer) -> RuleLayer {
     match layer {
-        config_layers::ConfigLayer::Default => RuleLayer::Default,
-        config_layers::ConfigLayer::Global => RuleLayer::Global,
-        config_layers::ConfigLayer::Project => RuleLayer::Project,
-        config_layers::ConfigLayer::File => RuleLayer::File,
-        config_layers::ConfigLayer::Flag => RuleLayer::Flag,
+        ConfigLayer::Default => RuleLayer::Default,
+        ConfigLayer::Global => RuleLayer::Global,
+        ConfigLayer::Project => RuleLayer::Project,
+        ConfigLayer::File => RuleLayer::File,
+        ConfigLayer::Flag => RuleLayer::Flag,
     }
 }
 

@@ -2,13 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use similar::get_close_matches;
-
 use super::builtin_rule_overrides;
 use super::schema::{KEYS, match_path_prefix};
-
-/// How similar two words must be (0 to 1) before one is suggested for the other.
-const MIN_SIMILARITY: f32 = 0.6;
+use super::word_similarity::closest_match;
 
 /// Suggests what the user may have meant by a path that is not a key.
 pub(super) fn hint_for_unknown_key(path: &[String]) -> String {
@@ -39,20 +35,6 @@ pub(super) fn hint_for_unknown_key(path: &[String]) -> String {
         return format!("did you mean `{known}`?");
     }
     "remove it; `agent-collab config show` prints every key".to_owned()
-}
-
-/// Returns the candidate that is most similar to a word, if any is similar enough.
-pub(super) fn closest_match<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    get_close_matches(word, candidates, 1, MIN_SIMILARITY)
-        .first()
-        .copied()
-}
-
-/// Writes `did you mean "x"? ` with the most similar candidate; nothing if none is similar enough.
-pub fn suggest_name(word: &str, candidates: &[&str]) -> String {
-    closest_match(word, candidates)
-        .map(|near| format!("did you mean \"{near}\"? "))
-        .unwrap_or_default()
 }
 
 /// Returns what may follow a path: the next segments of all keys below it, without chosen names.

@@ -4,7 +4,7 @@
 
 use super::diagnostic::escape_control_chars;
 use super::project_files::ProjectFiles;
-use super::trust_store::TrustState;
+use super::trust_state::TrustState;
 use super::{ConfigSource, LoadedConfig};
 use crate::domain::instructions_choice::InstructionsChoice;
 

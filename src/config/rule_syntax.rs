@@ -5,8 +5,8 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
 use super::config_key::{ValueKind, quote_alternatives};
-use super::key_suggestions::closest_match;
 use super::value_check::{ValueError, ValueResult, check_value, kind_mismatch, value_error};
+use super::word_similarity::closest_match;
 use crate::permission::rule_lint::matches_example;
 use crate::permission::{PermissionAction, Rule, RuleLayer, RuleOrigin, tool_names};
 

@@ -6,7 +6,6 @@
 
 use strum::VariantNames;
 
-use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, KeyDefault, UntrustedPolicy, ValueKind};
 use super::config_model::{
     ConfiguredProof, ConfiguredTestNetwork, MotionLevel, NotificationMethod, PromptDisplay,
@@ -14,7 +13,7 @@ use super::config_model::{
 };
 use crate::domain::adapter_kind::AdapterKind;
 use crate::domain::discussion::{DiscussionMode, SizeProfile, SpeakingOrder};
-use crate::permission::command_safety::BuiltinRuleLevel;
+use crate::permission::command_safety::{BuiltinRuleLevel, all_builtin_rules, find_builtin_rule};
 use crate::permission::profile_registry::AgentMode;
 
 use KeyDefault::{Fixed, PerName, Unset};
@@ -26,6 +25,12 @@ use ValueKind::{
 };
 
 const DAY: i64 = 86_400;
+
+/// The path of the keys that change built-in rules of the command guard.
+pub const BUILTIN_RULE_PATH: &str = "safety.builtin.*";
+
+/// The path of their table.
+pub const BUILTIN_RULE_TABLE: &str = "safety.builtin";
 
 const fn key(
     path: &'static str,
@@ -59,7 +64,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("safety.require_confirm_for", Texts, Fixed("[\"git push\", \"npm publish\"]"), Append, "Commands that run only after you confirm them"),
     key("safety.contain_agents", Flag, Fixed("true"), OnlyTrue, "Whether claude runs in a sandbox (bubblewrap), if the system has it"),
     key("safety.contain_tests", Flag, Fixed("true"), OnlyTrue, "Whether tests, commits and their hooks run in such a sandbox"),
-    key(builtin_rule_overrides::BUILTIN_RULE_PATH, Choice(BuiltinRuleLevel::VARIANTS), Unset("\"off\""), Tighten, "The class of a built-in command rule, in place of its own; `agent-collab permissions list --builtin` prints all rules"),
+    key(BUILTIN_RULE_PATH, Choice(BuiltinRuleLevel::VARIANTS), Unset("\"off\""), Tighten, "The class of a built-in command rule, in place of its own; `agent-collab permissions list --builtin` prints all rules"),
 
     key("paths.workdir", Folder, Fixed("\".agent-collab\""), Ignored, "Where a run keeps its files, inside the repository"),
     key("paths.plan", FileName, Fixed("\"plan.md\""), Ignored, "The plan, in paths.workdir"),
@@ -203,7 +208,7 @@ pub enum KeyLookup {
 
 /// Looks up a path, given by its segments.
 pub fn find_key(path: &[String]) -> KeyLookup {
-    if let Some(found) = builtin_rule_overrides::find_rule_key(path) {
+    if let Some(found) = find_rule_key(path) {
         return found;
     }
     let mut found = KeyLookup::Unknown;
@@ -215,6 +220,27 @@ pub fn find_key(path: &[String]) -> KeyLookup {
         }
     }
     found
+}
+
+/// Returns the name of a built-in rule in a path, whether it is written `files.tree` or `"files.tree"`.
+pub(super) fn builtin_rule_name(path: &[String]) -> Option<String> {
+    match path {
+        [safety, builtin, name @ ..] if safety == "safety" && builtin == "builtin" => {
+            Some(name.join(".")).filter(|name| !name.is_empty())
+        }
+        _ => None,
+    }
+}
+
+/// Looks up a path below the table of built-in rules; `None` for other paths.
+fn find_rule_key(path: &[String]) -> Option<KeyLookup> {
+    let name = builtin_rule_name(path)?;
+    let key = KEYS.iter().find(|key| key.path == BUILTIN_RULE_PATH);
+    Some(match (find_builtin_rule(&name), key) {
+        (Some(_), Some(key)) => KeyLookup::Key(key),
+        _ if all_builtin_rules().any(|rule| rule.family() == name) => KeyLookup::Table,
+        _ => KeyLookup::Unknown,
+    })
 }
 
 /// Returns what follows these segments in a key's path if the path starts with them; `None` if it does not.
@@ -243,7 +269,7 @@ pub fn is_chosen_name(path: &[String]) -> bool {
     };
     let is_chosen = |rest: &str| rest == "*" || rest.starts_with("*.");
     KEYS.iter().any(|key| {
-        key.path != builtin_rule_overrides::BUILTIN_RULE_PATH
+        key.path != BUILTIN_RULE_PATH
             && match_path_prefix(key, before)
                 .flatten()
                 .is_some_and(is_chosen)

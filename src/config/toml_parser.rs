@@ -10,7 +10,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::builtin_rule_overrides;
 use super::config_key::ConfigKey;
-use super::config_layers::{ConfigLayer, ConfigSetting};
+use super::config_layer::ConfigLayer;
+use super::config_layers::ConfigSetting;
 use super::diagnostic::{ConfigLocation, ConfigNotice, ConfigProblem};
 use super::key_suggestions;
 use super::schema::{KeyLookup, find_key, is_chosen_name, retired_key_reason};

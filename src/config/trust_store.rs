@@ -12,20 +12,10 @@ use fs2::FileExt;
 use serde::{Deserialize, Serialize};
 
 use super::project_files::ProjectFiles;
+use super::trust_state::TrustState;
 use super::user_dirs::UserDirs;
 use crate::domain::ids::Sha256;
 use crate::domain::instructions_choice::InstructionsChoice;
-
-/// Whether a repository may configure and instruct agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TrustState {
-    /// The user ran `agent-collab trust` for this path and this content.
-    Trusted,
-    /// The user never trusted it, or revoked the trust.
-    Untrusted,
-    /// The user trusted it, but the content has changed since; counts as untrusted.
-    Changed,
-}
 
 /// One repository that the user trusts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,8 +11,8 @@ use toml::{Spanned, Table, Value};
 
 use super::config_key::ValueKind;
 use super::human_units::{format_duration, format_size, parse_duration, parse_size};
-use super::key_suggestions::closest_match;
 use super::rule_syntax::{check_rule, check_short_rule};
+use super::word_similarity::closest_match;
 
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,10 +20,11 @@ use tokio::sync::oneshot;
 
 use super::abstract_sockets::close_abstract_sockets;
 use super::child_registry::ChildRegistration;
+use super::process_mark::MARK_VARIABLE;
 use super::process_table::read_own_identity;
 use super::process_tree::ProcessTree;
 use super::spawn_error::SpawnError;
-use super::spawn_spec::{MARK_VARIABLE, SpawnSpec};
+use super::spawn_spec::SpawnSpec;
 
 /// A running child with its pipes untouched.
 pub(super) struct LaunchedChild {

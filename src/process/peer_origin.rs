@@ -5,11 +5,11 @@
 use super::ancestor_chain::{AncestorChain, AncestorChainEnd, AncestorChainReader};
 use super::kernel_namespaces::KernelNamespaces;
 use super::killed_instances::KilledInstances;
+use super::process_mark::MARK_VARIABLE;
 use super::process_table::{
     ProcessIdentity, find_mark, is_alive, read_environment, read_environment_mark,
     read_process_entry,
 };
-use super::spawn_spec::MARK_VARIABLE;
 
 /// The maximum number of generations; no real chain of processes is longer.
 const MAX_GENERATIONS: usize = 1024;

@@ -9,10 +9,7 @@ use std::io::Read;
 use serde::{Deserialize, Serialize};
 
 use super::kernel_namespaces::has_other_mount_namespace;
-use super::spawn_spec::MARK_VARIABLE;
-
-/// The path prefix of the mount that carries a sandboxed child's mark.
-const MARK_MOUNT_PREFIX: &str = "/dev/agent-collab.";
+use super::process_mark::{MARK_MOUNT_PREFIX, MARK_VARIABLE};
 
 /// The maximum size of a `stat` line: 52 numbers and a name of at most 64 bytes.
 const MAX_STAT_BYTES: usize = 2048;
@@ -119,18 +116,6 @@ pub(super) fn find_mark(environment: &[u8]) -> Option<String> {
             .strip_prefix(b"=")?;
         Some(String::from_utf8_lossy(value).into_owned())
     })
-}
-
-/// Returns the path at which a sandboxed child's mark is mounted; characters that paths or the mount table
-/// would escape become `_`.
-pub(super) fn mark_mount_path(mark: &str) -> String {
-    let plain = |c: char| match c {
-        ':' | '.' | '-' | '_' => c,
-        _ if c.is_ascii_alphanumeric() => c,
-        _ => '_',
-    };
-    let mark: String = mark.chars().map(plain).collect();
-    format!("{MARK_MOUNT_PREFIX}{mark}")
 }
 
 /// Reads the mark from the mounts that a process sees; `None` if it sees the same mounts as this program.

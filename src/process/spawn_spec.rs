@@ -5,9 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::bubblewrap::SandboxSpec;
-
-/// The environment variable that every child carries, so that it can be found later.
-pub const MARK_VARIABLE: &str = "AGENT_COLLAB_MARK";
+use super::process_mark::ProcessMark;
 
 /// A child to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,35 +101,5 @@ impl EnvironmentBase {
                 })
             }),
         }
-    }
-}
-
-/// The owner of a child: a run, and inside it a session, git or the tests.
-///
-/// In the environment it has the form `<run>:<owner>:<unique>`. The unique part identifies this program's
-/// process and the child, so that cleaning up after one child never affects another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProcessMark {
-    run: String,
-    owner: String,
-}
-
-impl ProcessMark {
-    /// Creates a mark; a colon, which separates the parts, and a NUL byte become `_`.
-    pub fn new(run: impl AsRef<str>, owner: impl AsRef<str>) -> Self {
-        let clean = |word: &str| word.replace([':', '\0'], "_");
-        Self {
-            run: clean(run.as_ref()),
-            owner: clean(owner.as_ref()),
-        }
-    }
-
-    /// Returns the run's name.
-    pub fn run(&self) -> &str {
-        &self.run
-    }
-
-    pub(super) fn to_env_value(&self, unique: &str) -> String {
-        format!("{}:{}:{unique}", self.run, self.owner)
     }
 }

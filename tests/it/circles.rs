@@ -23,8 +23,6 @@ const LARGER: &[(&str, usize)] = &[
     ("app", 19),
     ("engine", 10),
     ("permission", 14),
-    ("process", 11),
-    ("config", 10),
 ];
 
 static USE: LazyLock<Regex> =

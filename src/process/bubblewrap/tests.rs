@@ -3,10 +3,16 @@
 //! These tests need a working bubblewrap.
 
 use std::fs;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::process::tests::put_program;
-use crate::process::{CommandOutput, run_to_end};
+use crate::process::{
+    ChildSpawner, CommandLimits, CommandOutput, ProcessMark, SandboxSupport, SpawnSpec,
+    StdinSource, detect_sandbox_support, run_to_end,
+};
 
 fn words(privilege: UserPrivilege, places: &[(&str, SandboxMount)]) -> String {
     let places = places
