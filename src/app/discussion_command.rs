@@ -23,7 +23,7 @@ use crate::store::WorkdirLayout;
 use crate::store::discussion_files::load_discussion;
 use crate::text::clean_to_one_line;
 
-use super::headless::HeadlessSignals;
+use super::headless_signals::HeadlessSignals;
 use super::ipc_client::{
     self, IpcTarget, IpcVocabulary, parse_command, reply_with_id, require_open_run,
 };

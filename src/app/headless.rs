@@ -7,7 +7,6 @@ mod exit_summary;
 use std::io::Write;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::domain::event::Event;
@@ -20,6 +19,7 @@ use crate::engine::{Engine, EngineError, EngineOutcome};
 use crate::text::{clean_text, truncate};
 
 use super::auto_answers::{AutoAnswers, DisputePolicy, dismiss_questions, flag_for};
+use super::headless_signals::{HeadlessShutdownMode, HeadlessSignals};
 use super::oneshot_engine::{
     SHUTDOWN_TIMEOUT, adopt_orphaned_children, open_unless_signalled, terminate_remaining_processes,
 };
@@ -29,7 +29,6 @@ use super::startup::{
     RunInstance, StartError, StartOptions, find_finished_run, omitted_instructions_notice,
     resume_run, start_run, unwritable_reason,
 };
-use super::write_watchdog::exit_on_signal_if_stuck;
 
 use dispute_discussion::{DisputeProgress, advance_dispute};
 use exit_summary::report_finished_run;
@@ -456,58 +455,4 @@ async fn shut_down(engine: &mut Engine, signals: &mut HeadlessSignals) {
         }
     }
     terminate_remaining_processes().await;
-}
-
-/// Whether the end of the program waits for its processes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HeadlessShutdownMode {
-    /// Wait for the shutdown.
-    Graceful,
-    /// Skip the wait, after a second signal.
-    Immediate,
-}
-
-/// The signals that end a program without a screen.
-pub(super) struct HeadlessSignals {
-    shutdown_mode: HeadlessShutdownMode,
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-    /// The last signal received.
-    last: Option<&'static str>,
-}
-
-impl HeadlessSignals {
-    /// Installs handlers for SIGINT, SIGTERM and SIGHUP.
-    pub(super) fn listen() -> std::io::Result<Self> {
-        let kinds = [
-            SignalKind::interrupt(),
-            SignalKind::terminate(),
-            SignalKind::hangup(),
-        ];
-        exit_on_signal_if_stuck(&kinds)?;
-        let [interrupt, terminate, hangup] = kinds.map(signal);
-        Ok(Self {
-            shutdown_mode: HeadlessShutdownMode::Graceful,
-            interrupt: interrupt?,
-            terminate: terminate?,
-            hangup: hangup?,
-            last: None,
-        })
-    }
-
-    /// Waits for the next signal and returns its name. Cancel safe.
-    pub(super) async fn next_signal(&mut self) -> &'static str {
-        let name = tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.hangup.recv() => "SIGHUP",
-        };
-        self.last = Some(name);
-        name
-    }
-
-    pub(super) fn last_signal(&self) -> Option<&'static str> {
-        self.last
-    }
 }

@@ -13,7 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::engine::Engine;
 use crate::store::{InstanceLock, LockHolder, WorkdirLayout};
 
-use super::headless::HeadlessSignals;
+use super::headless_signals::HeadlessSignals;
 use super::ipc_socket::{self, IpcRequest, PendingIpcRequest};
 use super::startup::{self, ProjectContext, StartError, StartOptions};
 

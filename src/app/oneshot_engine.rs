@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::headless::HeadlessSignals;
+use super::headless_signals::HeadlessSignals;
 use super::startup::{RunInstance, StartError};
 use crate::engine::Engine;
 use crate::process::{become_subreaper, terminate_descendants};

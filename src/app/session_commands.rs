@@ -3,18 +3,17 @@
 //! Does not format them for the user: `cli` does. Listing takes no lock and changes nothing.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use crate::config::config_model::LimitsConfig;
-use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::ids::SessionId;
 use crate::domain::run::RunState;
 use crate::domain::task::{ChildSessionStatus, TaskStatus};
 use crate::domain::turn::Role;
 use crate::engine::stored_run::load_partial_run;
-use crate::engine::{ChildDeletionError, Engine, LeftoverKind, error_with_hint, warning_event};
+use crate::engine::{ChildDeletionError, LeftoverKind};
 use crate::store::session_files::{PruneReport, StoredSession};
-use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files, utc_time};
+use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files};
 
+use super::session_retention::retention_cutoff;
 use super::startup::{self, StartError, StartOptions};
 use super::{ipc_client, task_command};
 
@@ -156,38 +155,4 @@ async fn open_settled_run(wishes: &StartOptions) -> Result<startup::RunInstance,
     let settled = open.engine.recover_leftovers(LeftoverKind::Tasks);
     settled.map_err(|error| StartError::new(&error, "nothing was deleted"))?;
     Ok(open)
-}
-
-/// Returns the instant before which sessions have expired.
-fn retention_cutoff(limits: &LimitsConfig) -> UnixMillis {
-    let days = Duration::from_secs(u64::from(limits.keep_sessions_days) * 24 * 60 * 60);
-    let millis = i64::try_from(days.as_millis()).unwrap_or(i64::MAX);
-    UnixMillis(utc_time::now().0.saturating_sub(millis))
-}
-
-/// Deletes expired sessions when a run starts or resumes.
-///
-/// # Errors
-/// The files cannot be removed.
-pub fn prune_expired_sessions(
-    layout: &WorkdirLayout,
-    lock: &InstanceLock,
-    engine: &mut Engine,
-    limits: &LimitsConfig,
-) -> Result<(), StartError> {
-    let before = retention_cutoff(limits);
-    let pruned = engine.prune_children(before);
-    let pruned = pruned.map_err(|error| StartError::new(&error, "nothing was started"))?;
-    let archived = session_files::prune_archived_sessions(layout, lock, before)?;
-    // A session that stays does not affect any run.
-    for error in &archived.failures {
-        let event = warning_event("delete an old session", error_with_hint(error));
-        let told = engine.apply_event(event);
-        told.map_err(|error| StartError::new(&error, "nothing was started"))?;
-    }
-    let n = pruned.len() + archived.n_deleted;
-    if n > 0 {
-        tracing::info!(n, "old task sessions were deleted");
-    }
-    Ok(())
 }

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapter::RepositoryTrust;
 use crate::app::log_setup;
+use crate::app::session_retention::prune_expired_sessions;
 use crate::app::ui_config;
 use crate::config::config_model::AppConfig;
 use crate::config::{ConfigFlags, LoadedConfig, UserDirs};
@@ -45,7 +46,6 @@ use crate::store::{
     InstanceLock, TamperGuard, WorkdirLayout, WorkdirNames, WorkdirPrivacy, clean_up_workdir,
 };
 
-use ad_hoc_run::prune_expired_sessions;
 use bootstrap::{build_ready_run, created_event};
 use instance_presence::acquire_lock;
 use preflight::{prepare_git, probe_role_adapters};
@@ -396,8 +396,7 @@ pub async fn create_run(
     );
     let (journal, first) = RunJournal::create(open_guard(occupied)?, created)?;
     let mut started = build_ready_run(occupied, checked, git, wishes, journal, Some(first));
-    prune_expired_sessions(occupied, &mut started)?;
-    prepare_children(&mut started)?;
+    prepare_children(occupied, &mut started)?;
     Ok(started)
 }
 
@@ -424,8 +423,7 @@ pub async fn reopen_unfinished_run(
     let git = prepare_git(occupied, &journal.state().run, checked.commits).await?;
     let mut started = build_ready_run(occupied, checked, git, wishes, journal, None);
     started.notices.extend(mended);
-    prune_expired_sessions(occupied, &mut started)?;
-    prepare_children(&mut started)?;
+    prepare_children(occupied, &mut started)?;
     Ok(started)
 }
 
@@ -439,9 +437,12 @@ pub(super) async fn clear_leftovers(run: &RunId) {
     }
 }
 
-/// Records the configured agents, saves the changes of children of a dead program, and removes their worktrees.
-fn prepare_children(started: &mut ReadyRun) -> Result<(), StartError> {
+/// Deletes expired sessions of children, records the configured agents, saves the changes of children of a dead program,
+/// and removes their worktrees.
+fn prepare_children(occupied: &LockedProject, started: &mut ReadyRun) -> Result<(), StartError> {
     let engine = &mut started.engine;
+    let limits = &occupied.project.loaded.config.limits;
+    prune_expired_sessions(&occupied.layout, &occupied.lock, engine, limits)?;
     let registered = match engine.setup().configured_agents_event() {
         Some(event) => engine.apply_event(event),
         None => Ok(()),

@@ -15,7 +15,7 @@ use crate::engine::{Engine, EngineError, TaskCaller, TaskRequest, ViewUpdate};
 use crate::store::{WorkdirLayout, session_files};
 
 use super::auto_answers::dismiss_questions;
-use super::headless::HeadlessSignals;
+use super::headless_signals::HeadlessSignals;
 use super::ipc_client::{
     self, IpcTarget, IpcVocabulary, not_started_error, parse_command, reply_with_id,
     require_open_run,

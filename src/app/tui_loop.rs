@@ -25,7 +25,7 @@
 //! - `run_starter`: from a directory to a run, and the user's input that waits for it. It uses the session's doors.
 //! - `run_viewer`: read-only views over the program's own screen, and the list of finished runs.
 //! - `theme_saver`: the theme in the user's configuration.
-//! - `background_work`: the tasks; each result names the owner that it is for.
+//! - `background_work`: the tasks; a `background_result` names the owner that it is for.
 //!
 //! `front_run`, `scrollback_loader`, `document_loader` and `file_watcher` are used by several owners and keep no state of
 //! them. `TuiApp` connects the owners, in four files: this one (events, frames), `action_dispatch` (action → owner),
@@ -44,6 +44,8 @@
 //!   returns it fails if the user left, the terminal is gone, or the run's log cannot be written.
 
 mod action_dispatch;
+mod active_screen;
+mod background_result;
 mod background_work;
 mod document_loader;
 mod file_watcher;
@@ -56,13 +58,14 @@ mod scrollback_loader;
 mod shutdown;
 mod terminal_driver;
 mod theme_saver;
+mod tui_end;
+mod tui_options;
 
 use std::io;
 
 use tokio::task::JoinError;
 use tokio::time::{Instant, sleep_until};
 
-use crate::domain::run::{ProgramOperation, RunState};
 use crate::engine::{Engine, EngineInput};
 use crate::process::become_subreaper;
 use crate::store::utc_time;
@@ -70,49 +73,18 @@ use crate::tui::{NextRunSettings, ScreenAppearance, ScreenSettings};
 
 use super::ipc_socket::{IpcServer, PendingIpcRequest, next_request_if_listening};
 use super::local_timezone;
-use super::startup::{StartError, StartOptions};
+use super::startup::StartError;
 use super::terminal::{self, DisplayMode};
-use background_work::{BackgroundResult, BackgroundWork};
+use background_result::{BackgroundResult, StartResult, ViewResult};
+use background_work::BackgroundWork;
 use run_session::RunSession;
-use run_starter::{OpenedDirectory, OpenedDirectoryKind, RunStarter, StartResult};
-use run_viewer::{RunViewer, ViewResult};
-use shutdown::TuiEnd;
+use run_starter::{OpenedDirectory, OpenedDirectoryKind, RunStarter};
+use run_viewer::RunViewer;
 use terminal_driver::{FrameDemand, TerminalDriver, TerminalEvent, TuiSignals};
 use theme_saver::ThemeSaver;
+use tui_end::TuiEnd;
 
-/// The options of the full-screen program.
-#[derive(Debug, Clone)]
-pub struct TuiOptions {
-    pub wishes: StartOptions,
-    /// What starts by itself.
-    pub first: TuiStart,
-    pub display: DisplayMode,
-}
-
-/// What starts by itself when the screen opens.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TuiStart {
-    /// Nothing: the user is asked for a goal.
-    AskForGoal,
-    /// Nothing, and nothing can start: the run is shown read-only.
-    View,
-    /// The same for a finished run.
-    ViewArchived {
-        /// The name of its directory in the history.
-        name: String,
-    },
-    /// The unfinished run, without asking.
-    Resume,
-    /// An unfinished run of the history, moved back into the work directory.
-    ResumeArchived {
-        /// The name of its directory in the history.
-        name: String,
-    },
-    Demo {
-        /// The demo's goal; `None` if an existing demo is opened, which resumes like any run.
-        goal: Option<String>,
-    },
-}
+pub use tui_options::{TuiOptions, TuiStart};
 
 /// Opens the screen and returns the exit code after it closes: 0 done or left, 1 error, 5 cancelled, 130 interrupted by
 /// a signal.
@@ -481,10 +453,4 @@ async fn sleep_until_due(at: Option<Instant>) {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
     }
-}
-
-fn is_run_busy(state: &RunState) -> bool {
-    // A turn on hold has not started.
-    let is_busy = |busy: &ProgramOperation| !matches!(busy, ProgramOperation::Held { .. });
-    state.running.is_some() || state.busy.as_ref().is_some_and(is_busy)
 }

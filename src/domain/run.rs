@@ -761,6 +761,13 @@ impl RunState {
         }
     }
 
+    /// Returns whether an agent or the program works.
+    pub fn is_working(&self) -> bool {
+        // A turn on hold has not started.
+        let is_busy = |busy: &ProgramOperation| !matches!(busy, ProgramOperation::Held { .. });
+        self.running.is_some() || self.busy.as_ref().is_some_and(is_busy)
+    }
+
     /// Returns a discussion of this run.
     pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
         let mut all = self.discussions.iter();

@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use super::{ChainReport, VerificationReport};
-use crate::app::headless::HeadlessSignals;
+use crate::app::headless_signals::HeadlessSignals;
 use crate::app::startup::StartError;
 use crate::config::{AppConfig, UserDirs};
 use crate::domain::receipt_chain::{BreakCause, ChainBreak, StepCheck, list_step_checks};

@@ -12,7 +12,6 @@ use super::{
     inspect_project, into_run_instance, load_agent_prompts, load_prompts, lock_project,
     no_run_error, open_guard, reopen_run, role_adapters,
 };
-use crate::app::session_commands;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::event::Event;
 use crate::engine::run_journal::RunJournal;
@@ -172,14 +171,4 @@ pub async fn open_run_as_is(wishes: &StartOptions) -> Result<RunInstance, StartE
     let mut occupied = lock_project(inspect_project(wishes).await?)?;
     let started = reopen_run(&mut occupied, wishes, RunCommitMode::Disabled).await?;
     Ok(into_run_instance(occupied, started))
-}
-
-/// Deletes expired child sessions.
-pub(super) fn prune_expired_sessions(
-    occupied: &LockedProject,
-    started: &mut ReadyRun,
-) -> Result<(), StartError> {
-    let place = (&occupied.layout, &occupied.lock);
-    let limits = &occupied.project.loaded.config.limits;
-    session_commands::prune_expired_sessions(place.0, place.1, &mut started.engine, limits)
 }

@@ -10,7 +10,7 @@ use crate::tui::{Action, DocumentKind};
 
 use super::run_session::RunRequest;
 use super::run_starter::RunStartKind;
-use super::shutdown::TuiEnd;
+use super::tui_end::TuiEnd;
 use super::{TuiApp, TuiStart, front_run};
 
 impl TuiApp {

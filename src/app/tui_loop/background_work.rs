@@ -7,32 +7,7 @@ use std::pin::Pin;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::app::run_history::RunHistoryEntry;
-use crate::tui::WelcomeInfo;
-
-use super::front_run::{CallText, FrontResult};
-use super::run_session::RunResult;
-use super::run_starter::StartResult;
-use super::run_viewer::ViewResult;
-use super::scrollback_loader::ScrollbackResult;
-use super::terminal_driver::TerminalResult;
-use super::theme_saver::ThemeSaveResult;
-
-/// A result of background work, by the owner that it is for.
-pub enum BackgroundResult {
-    Start(StartResult),
-    Run(RunResult),
-    View(ViewResult),
-    Terminal(TerminalResult),
-    /// For the screen in front.
-    Front(FrontResult),
-    CallRead(CallText),
-    /// A page of earlier events, for the screen that it names.
-    Scrollback(ScrollbackResult),
-    /// The checks for the welcome page are done, with the finished runs.
-    WelcomeReady(Box<WelcomeInfo>, Vec<RunHistoryEntry>),
-    ThemeSaved(ThemeSaveResult),
-}
+use super::background_result::BackgroundResult;
 
 /// The background work of the screen.
 #[derive(Default)]

@@ -13,32 +13,15 @@ use crate::domain::diff_scope::DiffScope;
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::export_format::ExportFormat;
 use crate::domain::run::RunState;
-use crate::engine::git::{GitError, GitRepository};
+use crate::engine::git::GitRepository;
 use crate::engine::run_changes::RunChanges;
 use crate::engine::tool_output;
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::store::{WorkdirLayout, atomic_file};
 use crate::tui::{DiffLookup, ExternalViewer, Screen, TruncatedToolCall};
 
-use super::background_work::{BackgroundResult, BackgroundWork};
-
-/// A result for the screen in front.
-pub enum FrontResult {
-    Toast(String),
-    /// A text that the user asked for, under this title, or the error.
-    TextReady(&'static str, Box<Result<String, StartError>>),
-    DiffReady(DiffScope, Box<Result<RunDiff, StartError>>),
-    /// The files of the repository, for the composer's `@` completion.
-    Files(Result<Vec<String>, GitError>),
-}
-
-/// What was read of a tool call, to be opened in another program.
-pub struct CallText {
-    pub text: String,
-    pub with: ExternalViewer,
-    /// Why it is incomplete, if that is an error.
-    pub problem: Option<String>,
-}
+use super::background_result::{BackgroundResult, CallText, FrontResult};
+use super::background_work::BackgroundWork;
 
 /// What the changes of a run are read with.
 pub enum DiffSource {

@@ -12,13 +12,13 @@ use crate::store::{WorkdirLayout, utc_time};
 use crate::tui::LineInterface;
 use crate::tui::{Action, DiffLookup, DocumentKind, ExternalViewer, LineTiming, TruncatedToolCall};
 
-use super::front_run::{self, CallText, DiffSource};
-use super::run_viewer::ActiveScreen;
-use super::scrollback_loader::{ScrollbackOwner, ScrollbackResult};
-use super::shutdown::TuiEnd;
+use super::active_screen::ActiveScreen;
+use super::background_result::{CallText, ScrollbackOwner, ScrollbackResult, TerminalResult};
+use super::front_run::{self, DiffSource};
 use super::terminal_driver::{
-    QueryInput, TerminalEvent, TerminalResult, TuiSignal, editor_problem, viewer_problem,
+    QueryInput, TerminalEvent, TuiSignal, editor_problem, viewer_problem,
 };
+use super::tui_end::TuiEnd;
 use super::{TuiApp, TuiStart};
 
 impl TuiApp {

@@ -27,26 +27,25 @@ use crate::app::remote_control::halt_reason;
 use crate::app::startup::LockedProject;
 use crate::domain::event::Event;
 use crate::domain::question::QuestionKind;
-use crate::domain::reversal_plan::ReversalPreview;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
 use crate::engine::{Engine, EngineInput, ViewUpdate};
 use crate::store::{StoreError, WorkdirLayout, utc_time};
 use crate::tui::{Action, Screen, ScreenSettings};
 
+use super::active_screen::ActiveScreen;
+use super::background_result::RunResult;
 use super::background_work::BackgroundWork;
 use super::document_loader::DocumentSnapshot;
-use super::is_run_busy;
-use super::run_viewer::ActiveScreen;
 use super::scrollback_loader::{ScrollbackAccess, ScrollbackLoader};
-use super::shutdown::TuiEnd;
+use super::tui_end::TuiEnd;
 use composer_history::ComposerHistory;
 use dialog_previews::DialogPreviews;
 use document_tracker::DocumentTracker;
-use task_actions::ChildHistory;
 
 pub use discussion_actions::to_arguments;
 pub use run_actions::RunRequest;
+pub use task_actions::ChildHistory;
 
 /// Time to process engine inputs before the loop checks the keys again.
 const BATCH_TIME: Duration = Duration::from_millis(1);
@@ -83,19 +82,6 @@ pub struct SessionChanges {
     pub has_updates: bool,
     /// Whether the user may be waiting for them: the start of a turn, a question, an end.
     pub is_urgent: bool,
-}
-
-/// A result of work for the run.
-pub enum RunResult {
-    /// The branch that is checked out, if any.
-    Branch(Option<String>),
-    DocumentsRead(Result<DocumentSnapshot, StoreError>),
-    /// A line of the plan was rewritten, or not.
-    PlanLineWritten(Result<(), String>),
-    /// A child session was read.
-    ChildRead(Result<ChildHistory, StoreError>),
-    /// What an undo would do, or why it is impossible.
-    UndoOffers(Result<Vec<ReversalPreview>, String>),
 }
 
 impl RunSession {
@@ -167,7 +153,7 @@ impl RunSession {
 
     /// Returns whether an agent or the program itself is working.
     pub fn is_busy(&self) -> bool {
-        self.state().is_some_and(is_run_busy)
+        self.state().is_some_and(RunState::is_working)
     }
 
     /// Returns whether agent output waits for its frame.

@@ -19,11 +19,11 @@ use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::text::clean_to_one_line;
 
-use super::background_work::{BackgroundResult, BackgroundWork};
+use super::background_result::{BackgroundResult, RunStartAttempt, StartResult};
+use super::background_work::BackgroundWork;
 use super::run_session::{RunRequest, RunSession};
-use super::shutdown::TuiEnd;
-use super::{TuiOptions, TuiStart};
-use archived_run::UnarchiveAttempt;
+use super::tui_end::TuiEnd;
+use super::tui_options::{TuiOptions, TuiStart};
 use run_requirements::{requirements_for_reopening, requirements_for_request};
 
 pub use opened_directory::{OpenedDirectory, OpenedDirectoryKind};
@@ -44,24 +44,6 @@ pub struct RunStarter {
     is_checked: bool,
     /// The last problem shown, so that it is not shown twice.
     last_problem: Option<String>,
-}
-
-/// A result of work for a start.
-pub enum StartResult {
-    /// The directory was inspected and locked.
-    DirectoryOpened(Box<Result<OpenedDirectory, StartError>>),
-    /// A run started or failed to start.
-    RunStarted(Box<RunStartAttempt>),
-    /// The checks for a goal are done.
-    GoalChecked(Result<(), StartError>),
-    /// A run of the history was moved back into the work directory, or not.
-    RunUnarchived(Box<UnarchiveAttempt>),
-}
-
-/// The result of starting a run.
-pub struct RunStartAttempt {
-    project: LockedProject,
-    started: Result<ReadyRun, StartError>,
 }
 
 impl RunStarter {

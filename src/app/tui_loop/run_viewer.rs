@@ -14,22 +14,21 @@ use crate::app::run_history::{self, RunHistoryEntry};
 use crate::app::startup::RunTreeReader;
 use crate::domain::run::RunState;
 use crate::store::{InstanceLock, StoreError, WorkdirLayout};
-use crate::tui::{
-    ColorTheme, RunListEntry, Screen, ScreenAppearance, ScreenSettings, TerminalStatus,
-};
+use crate::tui::{ColorTheme, RunListEntry, ScreenAppearance, ScreenSettings, TerminalStatus};
 
-use super::background_work::{BackgroundResult, BackgroundWork};
+use super::active_screen::ActiveScreen;
+use super::background_result::{
+    BackgroundResult, ScrollbackOwner, ScrollbackResult, ViewRefresh, ViewResult,
+};
+use super::background_work::BackgroundWork;
 use super::file_watcher::FileWatcher;
-use super::scrollback_loader::{ScrollbackAccess, ScrollbackOwner, ScrollbackResult};
+use super::scrollback_loader::ScrollbackAccess;
 use read_only_target::ReadOnlyKind;
-use read_only_view::{ReadOnlyView, ViewRefresh};
+use read_only_view::ReadOnlyView;
 use run_labels::{archived_run_label, idle_run_label};
 
 pub use read_only_target::{ReadOnlyTarget, find_read_only_target};
 pub use run_labels::history_row;
-
-/// A screen and the run that it draws.
-pub type ActiveScreen<'a> = (&'a mut Screen, Option<&'a RunState>);
 
 /// The views over the program's own screen.
 #[derive(Default)]
@@ -47,15 +46,6 @@ pub struct RunViewer {
     is_history_deferred: bool,
     /// The reader for the trees of the viewed run, if the program was opened for a view.
     reader: Option<RunTreeReader>,
-}
-
-/// A result of work for the views.
-pub enum ViewResult {
-    Refreshed(Box<ViewRefresh>),
-    /// The finished runs.
-    History(Result<Vec<RunHistoryEntry>, StoreError>),
-    /// The instance that had the lock has ended.
-    DirectoryFreed,
 }
 
 impl RunViewer {
@@ -344,6 +334,7 @@ fn wait_for_other_instance(layout: WorkdirLayout, work: &mut BackgroundWork) {
 mod tests {
     use super::*;
     use crate::store::WorkdirNames;
+    use crate::tui::Screen;
 
     #[test]
     fn the_view_opened_last_is_in_front_and_a_late_page_finds_no_other_view() {

@@ -3,19 +3,19 @@
 //! Reads the log backwards in the background: the last page comes at once however long the log is, and older pages come
 //! when the user scrolls up to them. Does not interpret the events.
 
-use std::path::Path;
+mod scrollback_page;
 
 use tokio::sync::oneshot;
 
-use crate::domain::event::{Event, EventRecord};
-use crate::store::event_log::EventLogReader;
 use crate::store::{StoreError, WorkdirLayout};
-use crate::tui::{Screen, ScrollbackChunk, ScrollbackDemand};
+use crate::tui::{Screen, ScrollbackDemand};
 
-use super::background_work::{BackgroundResult, BackgroundWork};
+use super::background_result::{BackgroundResult, ScrollbackOwner, ScrollbackResult};
+use super::background_work::BackgroundWork;
+use scrollback_page::{FIRST_PAGE, ScrollbackLog, ScrollbackRequest};
 
-/// Size of the first page, in bytes: loaded before anything is shown.
-const FIRST_PAGE: u64 = 32 * 1024;
+pub use scrollback_page::{ScrollbackPage, load_last_page};
+
 /// Size of the second page: loaded without a request.
 const SECOND_PAGE: u64 = 2 * 1024 * 1024;
 /// Size of a page loaded when the user scrolls up.
@@ -49,36 +49,6 @@ struct AfterFirstPage {
     _awaited: Option<oneshot::Sender<()>>,
 }
 
-/// A log that is read backwards.
-#[derive(Debug)]
-struct ScrollbackLog {
-    pages: EventLogReader<Event>,
-    /// The number of the earliest event read.
-    first: Option<u64>,
-}
-
-/// The screen for which earlier events are loaded.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub enum ScrollbackOwner {
-    /// The screen of the program's own run.
-    #[default]
-    Ours,
-    /// A read-only view, by its id.
-    View(u64),
-}
-
-/// Options for reading a page.
-#[derive(Debug)]
-struct ScrollbackRequest {
-    n_bytes: u64,
-    /// The number of the page's last event; `None` for the last one of the log.
-    last: Option<u64>,
-    /// A text to search for; the page then has only the result.
-    letters: Option<String>,
-    /// Dropped when the page has been drawn.
-    awaited: Option<oneshot::Sender<()>>,
-}
-
 /// A screen with earlier events.
 pub struct ScrollbackAccess<'a> {
     pub screen: &'a mut Screen,
@@ -102,20 +72,6 @@ impl ScrollbackAccess<'_> {
         } = self;
         loader.read_requested(layout, screen, work);
     }
-}
-
-/// A page of earlier events that was read, and for which screen.
-pub struct ScrollbackResult {
-    pub owner: ScrollbackOwner,
-    pub page: Result<Box<ScrollbackPage>, StoreError>,
-}
-
-/// A page of earlier events.
-pub struct ScrollbackPage {
-    past: ScrollbackChunk,
-    log: ScrollbackLog,
-    n_bytes: u64,
-    awaited: Option<oneshot::Sender<()>>,
 }
 
 impl ScrollbackLoader {
@@ -249,79 +205,10 @@ impl ScrollbackLoader {
     }
 }
 
-impl ScrollbackRequest {
-    fn new(n_bytes: u64) -> Self {
-        Self {
-            n_bytes,
-            last: None,
-            letters: None,
-            awaited: None,
-        }
-    }
-}
-
-impl ScrollbackLog {
-    fn new(path: &Path) -> Self {
-        Self {
-            pages: EventLogReader::from_end(path),
-            first: None,
-        }
-    }
-
-    fn read_requested(self, request: ScrollbackRequest) -> Result<ScrollbackPage, StoreError> {
-        let (past, log) = self.read_page(request.last, request.n_bytes)?;
-        Ok(ScrollbackPage {
-            past: match request.letters {
-                Some(letters) => past.search(&letters),
-                None => past,
-            },
-            log,
-            n_bytes: request.n_bytes,
-            awaited: request.awaited,
-        })
-    }
-
-    /// Reads a page that ends with the event of this number, or with the last one of the log.
-    fn read_page(
-        mut self,
-        last: Option<u64>,
-        n_bytes: u64,
-    ) -> Result<(ScrollbackChunk, Self), StoreError> {
-        loop {
-            let mut records = self.pages.read_before(n_bytes)?;
-            self.first = records.first().map(|record| record.seq).or(self.first);
-            records.retain(|record| last.is_none_or(|last| record.seq <= last));
-            if records.is_empty() && !self.pages.is_at_start() {
-                continue;
-            }
-            let before = records.first().map_or(0, |record| record.seq - 1);
-            let recorded: Vec<EventRecord> = records
-                .into_iter()
-                .map(|record| EventRecord {
-                    at: record.at,
-                    event: record.event,
-                })
-                .collect();
-            return Ok((ScrollbackChunk::from_events(before, &recorded), self));
-        }
-    }
-}
-
-/// Reads the last page of a log up to the event of this number. Blocks.
-pub fn load_last_page(
-    layout: &WorkdirLayout,
-    last: u64,
-) -> Result<Box<ScrollbackPage>, StoreError> {
-    let request = ScrollbackRequest {
-        last: Some(last),
-        ..ScrollbackRequest::new(FIRST_PAGE)
-    };
-    let page = ScrollbackLog::new(&layout.events()).read_requested(request)?;
-    Ok(Box::new(page))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     /// Accepts a page of a log with more before it, and checks whether more is read and whether the receiver still

@@ -1,34 +1,15 @@
 //! Shuts the screen down: the terminal first, then the child processes, then the final message. A program that has the
 //! terminal ends together with the children; the terminal is restored after that.
 
-use std::io;
 use std::pin::Pin;
 
 use crate::app::oneshot_engine::terminate_remaining_processes;
 use crate::app::startup::StartError;
-use crate::engine::EngineError;
 use crate::tui::QuitStep;
 
 use super::TuiApp;
 use super::terminal_driver::terminate_program;
-
-/// The reason why the screen ends.
-#[derive(Debug)]
-pub enum TuiEnd {
-    /// The user left, and everything has ended or had its time.
-    Left,
-    /// The user wants everything killed now.
-    Killed,
-    Signalled(&'static str),
-    /// The terminal cannot be read or written any more.
-    TerminalGone(io::Error),
-    /// No run is possible here.
-    Refused(StartError),
-    /// The run's log cannot be written.
-    Failed(EngineError),
-    /// A panic restored the terminal and printed its message.
-    Panicked,
-}
+use super::tui_end::TuiEnd;
 
 /// How long the shutdown may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,36 +22,13 @@ enum TuiShutdownMode {
     Immediate,
 }
 
-impl TuiEnd {
-    fn shutdown_mode(&self) -> TuiShutdownMode {
-        match self {
-            Self::Left => TuiShutdownMode::Interactive,
-            Self::Signalled(_) | Self::TerminalGone(_) | Self::Panicked => TuiShutdownMode::Brief,
-            Self::Killed | Self::Refused(_) | Self::Failed(_) => TuiShutdownMode::Immediate,
+impl From<&TuiEnd> for TuiShutdownMode {
+    fn from(end: &TuiEnd) -> Self {
+        match end {
+            TuiEnd::Left => Self::Interactive,
+            TuiEnd::Signalled(_) | TuiEnd::TerminalGone(_) | TuiEnd::Panicked => Self::Brief,
+            TuiEnd::Killed | TuiEnd::Refused(_) | TuiEnd::Failed(_) => Self::Immediate,
         }
-    }
-
-    /// Returns the reason to record; `None` if it is recorded already or nothing is to be recorded.
-    fn reason(&self) -> Option<String> {
-        match self {
-            Self::Signalled(name) => Some(format!("interrupted by {name}")),
-            Self::TerminalGone(error) => Some(format!("the terminal is gone: {error}")),
-            Self::Panicked => Some("an error in the program".to_owned()),
-            Self::Killed => Some("the user quit without waiting".to_owned()),
-            Self::Left | Self::Refused(_) | Self::Failed(_) => None,
-        }
-    }
-}
-
-impl From<EngineError> for TuiEnd {
-    fn from(error: EngineError) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl From<io::Error> for TuiEnd {
-    fn from(error: io::Error) -> Self {
-        Self::TerminalGone(error)
     }
 }
 
@@ -125,7 +83,7 @@ impl TuiApp {
         self.work.cancel();
         self.terminal.discard_answer();
         let is_lent = self.terminal.is_lent();
-        let mode = match end.shutdown_mode() {
+        let mode = match TuiShutdownMode::from(&end) {
             // The user cannot see the shutdown while an editor has the terminal.
             TuiShutdownMode::Interactive if is_lent => TuiShutdownMode::Brief,
             mode => mode,

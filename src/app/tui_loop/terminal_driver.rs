@@ -35,9 +35,10 @@ use crate::store::utc_time;
 use crate::tui::SPINNER_STEP;
 use crate::tui::{DocumentKind, ExternalViewer, LineTiming, TerminalStatus};
 
-use super::background_work::{BackgroundResult, BackgroundWork};
-use super::run_viewer::ActiveScreen;
-use super::shutdown::TuiEnd;
+use super::active_screen::ActiveScreen;
+use super::background_result::{BackgroundResult, TerminalResult};
+use super::background_work::BackgroundWork;
+use super::tui_end::TuiEnd;
 use background_query::{BACKGROUND_QUERY, BackgroundQuery};
 use frame_limiter::{FrameLimiter, FrameReason};
 use hangup_watch::HangupWatch;
@@ -93,15 +94,6 @@ pub enum TerminalEvent {
     SpinnerTick,
     /// Inputs that came together.
     Inputs(io::Result<Vec<Input>>),
-}
-
-/// A result of work for the terminal.
-pub enum TerminalResult {
-    EditorClosed(DocumentKind, io::Result<ExitStatus>),
-    /// The program that showed a text has ended.
-    ViewerClosed(ExternalViewer, io::Result<ExitStatus>),
-    /// tmux received a text for the clipboard.
-    Copied(String, Result<(), String>),
 }
 
 /// What waits for a frame.
@@ -525,7 +517,7 @@ async fn next_input(input: &mut Option<InputSource>) -> TerminalEvent {
 /// Returns the time until the spinner or a clock on the screen changes: short while an agent or the program works, the
 /// next minute while waiting for a usage limit, else never.
 fn next_tick(state: &RunState, motion: MotionLevel, is_watched: bool) -> Option<Duration> {
-    if super::is_run_busy(state) {
+    if state.is_working() {
         return Some(match motion {
             MotionLevel::Full if is_watched => SPINNER_STEP,
             MotionLevel::Full => TICK,

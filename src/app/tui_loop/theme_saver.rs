@@ -13,22 +13,14 @@ use crate::config::{ConfigLayer, UserDirs};
 use crate::store::{StoreError, atomic_file};
 use crate::tui::Screen;
 
-use super::background_work::{BackgroundResult, BackgroundWork};
+use super::background_result::{BackgroundResult, ThemeSaveResult};
+use super::background_work::BackgroundWork;
 
 /// Saves themes one at a time, so that the file has the last one chosen.
 #[derive(Debug, Default)]
 pub struct ThemeSaver {
     is_at_work: bool,
     next: Option<String>,
-}
-
-/// The result of saving a theme.
-#[derive(Debug)]
-pub struct ThemeSaveResult {
-    name: String,
-    /// The file's path as shown to the user.
-    file: String,
-    written: Result<(), String>,
 }
 
 impl ThemeSaver {

@@ -1,6 +1,6 @@
 //! Decides agents' calls by the user's answer, and shows and revokes stored approvals.
 
-use super::super::shutdown::TuiEnd;
+use super::super::tui_end::TuiEnd;
 use super::RunSession;
 use crate::domain::event::ApprovalDecision;
 use crate::engine::ApprovalDecisionResult;

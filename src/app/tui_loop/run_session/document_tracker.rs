@@ -8,10 +8,10 @@ use crate::domain::run::RunState;
 use crate::store::{StoreError, WorkdirLayout};
 use crate::tui::RunDocumentFiles;
 
-use super::super::background_work::{BackgroundResult, BackgroundWork};
+use super::super::background_result::{BackgroundResult, RunResult};
+use super::super::background_work::BackgroundWork;
 use super::super::document_loader::{DocumentSnapshot, DocumentState, load_documents};
 use super::super::file_watcher::{FileWatcher, SETTLE_DELAY};
-use super::RunResult;
 
 /// Time that a document may be missing before the engine is told.
 const MISSING_GRACE: Duration = Duration::from_millis(400);

@@ -14,10 +14,11 @@ use crate::engine::tree_reversal::preview_reversals;
 use crate::store::{StoreError, WorkdirLayout, document_files};
 use crate::tui::{DiscussionTopic, DocumentKind};
 
-use super::super::background_work::{BackgroundResult, BackgroundWork};
-use super::super::shutdown::TuiEnd;
+use super::super::background_result::{BackgroundResult, RunResult};
+use super::super::background_work::BackgroundWork;
+use super::super::tui_end::TuiEnd;
 use super::task_actions::ChildHistory;
-use super::{RunResult, RunSession, discussion_actions, plan_line_edit, task_actions};
+use super::{RunSession, discussion_actions, plan_line_edit, task_actions};
 
 /// A request for a run that needs no goal.
 #[derive(Debug, Clone, PartialEq, Eq)]

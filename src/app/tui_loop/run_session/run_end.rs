@@ -13,8 +13,8 @@ use crate::domain::run::RunState;
 use crate::engine::EngineOutcome;
 use crate::tui::{Action, Screen};
 
-use super::super::shutdown::TuiEnd;
 use super::super::terminal_driver::{TerminalDriver, TerminalEvent, TuiSignal};
+use super::super::tui_end::TuiEnd;
 use super::RunSession;
 use super::exit_message::exit_message;
 

@@ -19,10 +19,11 @@ use crate::tui::{
     ScreenSettings,
 };
 
-use super::super::background_work::{BackgroundResult, BackgroundWork};
-use super::super::shutdown::TuiEnd;
+use super::super::background_result::{BackgroundResult, RunResult};
+use super::super::background_work::BackgroundWork;
+use super::super::tui_end::TuiEnd;
 use super::document_tracker::DocumentTracker;
-use super::{RunResult, RunSession, discussion_actions};
+use super::{RunSession, discussion_actions};
 
 impl RunSession {
     /// Applies the user's configuration of the screen.

@@ -2,23 +2,15 @@
 //!
 //! Archives no run that is working or unfinished.
 
-use crate::app::startup::{self, LockedProject, StartError, UnarchivedRun, UnfinishedRunPolicy};
-use crate::engine::Engine;
+use crate::app::startup::{self, UnfinishedRunPolicy};
 
-use super::super::TuiStart;
-use super::super::background_work::{BackgroundResult, BackgroundWork};
+use super::super::background_result::{BackgroundResult, StartResult, UnarchiveAttempt};
+use super::super::background_work::BackgroundWork;
 use super::super::run_session::RunSession;
-use super::super::shutdown::TuiEnd;
+use super::super::tui_end::TuiEnd;
+use super::super::tui_options::TuiStart;
 use super::pending_start::{PendingRunStart, RunStartKind};
-use super::{RunStarter, StartResult, welcome_probe};
-
-/// The result of moving a run back.
-pub struct UnarchiveAttempt {
-    project: LockedProject,
-    /// The engine of the run that was open meanwhile.
-    engine: Option<Engine>,
-    unarchived: Result<UnarchivedRun, StartError>,
-}
+use super::{RunStarter, welcome_probe};
 
 impl RunStarter {
     /// Moves a run of the history back in the background, then resumes it.

@@ -7,8 +7,8 @@ use crate::app::terminal;
 use crate::app::ui_config::UiConfig;
 use crate::store;
 
-use super::super::TuiStart;
 use super::super::run_viewer::{ReadOnlyTarget, find_read_only_target};
+use super::super::tui_options::TuiStart;
 
 pub struct OpenedDirectory {
     /// The appearance of the screen.

@@ -3,7 +3,7 @@
 use crate::domain::event::Event;
 use crate::domain::turn::Role;
 
-use super::RunRequest;
+use super::super::run_session::RunRequest;
 
 /// A run that is about to start or resume.
 pub struct PendingRunStart {

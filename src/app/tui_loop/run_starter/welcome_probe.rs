@@ -19,7 +19,8 @@ use crate::store::WorkdirLayout;
 use crate::text::capitalize;
 use crate::tui::{MissingRequirement, ReadyOwner, ReadyPart, RequirementSeverity, WelcomeInfo};
 
-use super::super::background_work::{BackgroundResult, BackgroundWork};
+use super::super::background_result::BackgroundResult;
+use super::super::background_work::BackgroundWork;
 use super::super::run_viewer::history_row;
 
 /// Number of finished runs on the welcome page.

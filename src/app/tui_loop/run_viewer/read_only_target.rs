@@ -7,7 +7,7 @@ use crate::app::startup::{
 use crate::store::{InstanceLock, LockHolder, WorkdirLayout};
 use crate::tui::ReadOnlyStatus;
 
-use super::super::TuiStart;
+use super::super::tui_options::TuiStart;
 use super::run_labels::{archived_run_label, idle_run_label, other_instance_label};
 
 /// A run that can be viewed.

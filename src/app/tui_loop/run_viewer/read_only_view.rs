@@ -7,13 +7,14 @@ use crate::engine::stored_run::{StoredRun, StoredRunUpdate};
 use crate::store::{StoreError, WorkdirLayout};
 use crate::tui::{ReadOnlyStatus, Screen, ScreenSettings};
 
-use super::super::background_work::{BackgroundResult, BackgroundWork};
+use super::super::active_screen::ActiveScreen;
+use super::super::background_result::{BackgroundResult, ScrollbackOwner, ViewRefresh, ViewResult};
+use super::super::background_work::BackgroundWork;
 use super::super::document_loader::{DocumentSnapshot, load_documents};
 use super::super::file_watcher::SETTLE_DELAY;
 use super::super::scrollback_loader::{
-    ScrollbackAccess, ScrollbackLoader, ScrollbackOwner, ScrollbackPage, load_last_page,
+    ScrollbackAccess, ScrollbackLoader, ScrollbackPage, load_last_page,
 };
-use super::{ActiveScreen, ViewResult};
 
 /// A view of one run.
 pub struct ReadOnlyView {
@@ -29,16 +30,6 @@ pub struct ReadOnlyView {
     problem: Option<String>,
     /// The events before those that the screen has.
     scrollback: ScrollbackLoader,
-}
-
-/// The result of a refresh in the background.
-pub struct ViewRefresh {
-    pub view: u64,
-    stored: StoredRun,
-    seen: StoredRunUpdate,
-    /// The last page of the log, if the view starts there.
-    page: Option<Result<Box<ScrollbackPage>, StoreError>>,
-    documents: Option<Result<DocumentSnapshot, StoreError>>,
 }
 
 impl ReadOnlyView {
