@@ -16,7 +16,6 @@ use super::dialog::dialog_size::{
 use super::dialog::{ChoiceDialog, DialogFocus};
 use super::dialogs::question_dialog_id;
 use super::discussion_board::DiscussionBoard;
-use super::discussion_commands::discussions_of_run;
 use super::hit_areas::ScreenHitAreas;
 use super::keymap::ComposerFocus;
 use super::mode_line::ModeLine;
@@ -252,8 +251,7 @@ impl Screen {
         self.overlays.close_stale(waiting);
         self.overlays.close_stale_search(&mut self.tabs);
         let board = self.overlays.find::<DiscussionBoard>();
-        let mut discussions = discussions_of_run(state).iter();
-        let shown = board.and_then(|board| discussions.find(|each| *each.id() == board.id));
+        let shown = board.and_then(|board| state?.discussion(&board.id));
         if let Some(shown) = shown {
             self.discussions.update_counts(shown);
         }

@@ -53,8 +53,7 @@ impl ScreenOverlay for DiscussionBoard {
     }
 
     fn choose_hints(&self, mut all: Vec<KeyHint>, state: Option<&RunState>) -> Vec<KeyHint> {
-        let mut discussions = discussions_of_run(state).iter();
-        let discussion = discussions.find(|each| *each.id() == self.id);
+        let discussion = state.and_then(|state| state.discussion(&self.id));
         let is_over = discussion.is_some_and(|each| each.outcome.is_some());
         let is_reading = self.reader.is_some();
         let has = |does: BoardAction| match does {
@@ -102,8 +101,7 @@ impl ScreenOverlay for DiscussionBoard {
     }
 
     fn printed_text(&self, state: Option<&RunState>) -> Option<(String, String)> {
-        let mut discussions = discussions_of_run(state).iter();
-        let discussion = discussions.find(|each| *each.id() == self.id);
+        let discussion = state.and_then(|state| state.discussion(&self.id));
         let text = discussion.map(GroupDiscussion::to_markdown);
         Some(("Discussion".to_owned(), text.unwrap_or_default()))
     }
