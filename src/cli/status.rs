@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::app::startup::StartError;
 use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
-use crate::domain::findings::{Finding, FindingStatus};
+use crate::domain::findings::{Finding, FindingOutcome, FindingStatus};
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::{ReviewSpan, UnopenedFiles};
 use crate::engine::sandbox;
@@ -186,17 +186,17 @@ pub(super) fn format_run(state: &RunState, work: RunActivity) -> String {
     if let Some(unopened) = state.last_review().and_then(ReviewSpan::describe_unopened) {
         lines.push(format!("reviewer   {}", clean_text(&unopened)));
     }
-    let is_rebutted = |finding: &&Finding| finding.status == FindingStatus::Rebutted;
-    let rebutted = state.findings.all().iter().filter(is_rebutted);
+    let is_rejected = |finding: &&Finding| finding.outcome() == FindingOutcome::Rejected;
+    let rejected = state.findings.all().iter().filter(is_rejected);
     let line = |finding: &Finding| clean_text(&finding.describe_in_line());
     for finding in state.findings.open() {
         let why = finding.status_note();
         let why = why.map_or(String::new(), |why| format!(" ({why})"));
         lines.push(format!("finding    {}{why}", line(finding)));
     }
-    let residual = state.findings.residual();
-    lines.extend(residual.map(|finding| format!("residual   {}", line(finding))));
-    lines.extend(rebutted.map(|finding| format!("rebutted   {}", line(finding))));
+    let left = state.findings.residual();
+    lines.extend(left.map(|finding| format!("left open  {}", line(finding))));
+    lines.extend(rejected.map(|finding| format!("rejected   {}", line(finding))));
     for question in state.awaiting.iter().chain(&state.asked) {
         lines.push(format!(
             "waiting    {}",

@@ -12,8 +12,8 @@ mod tool_call_label;
 pub use self::agent_activity::word_activity;
 pub use self::call_decision::{CallDescriptions, word_decision};
 pub use self::discussion_event::describe_discussion_event;
-pub use self::plan_review::describe_verdict;
-use self::plan_review::{describe_judgement, describe_response, word_review};
+pub use self::plan_review::{RejectedFindings, describe_verdict, word_review};
+use self::plan_review::{describe_judgement, describe_response};
 pub use self::tool_call_label::{
     asks_user, call_label, describe_tool_call, is_submission, join_paths, short_path,
 };
@@ -130,7 +130,7 @@ impl EventWording {
 }
 
 /// Words an event; `None` where there is nothing to say. The decision about a call is worded by
-/// [`CallDescriptions`], which knows the call.
+/// [`CallDescriptions`], which knows the call. A review is worded without the answers before it; see [`word_review`].
 #[expect(clippy::too_many_lines, reason = "one arm an event: a list to read")]
 pub fn word_event(event: &Event) -> Option<EventWording> {
     use EventTone::{Bad, Good, Heading, Message, Minor, Plain, Question, Quiet, Warning};
@@ -227,7 +227,9 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             let text = format!("Plan written, {}", pluralize(plan.steps.len(), "step"));
             Some(by_role(Role::Planner, Good, text).with_detail(steps))
         }
-        Event::ReviewCommitted { review, .. } => Some(word_review(review)),
+        Event::ReviewCommitted { review, .. } => {
+            Some(word_review(review, &RejectedFindings::default()))
+        }
         Event::ResponseCommitted {
             responses,
             unanswered,

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
 use self::evidence::EvidenceCheck;
+pub use self::finding_labels::FindingOutcome;
 use self::plan_blocks::BlockLabel;
 pub use self::review_bar::{ReviewBar, describe_places};
 pub use self::review_rules::{ReviewOutcome, UnsupportedFindings, VerdictContradiction};
@@ -328,12 +329,12 @@ impl Finding {
             FindingStatus::Open if self.record.dispute.is_some() => "disputed, you decide",
             FindingStatus::Open => self.describe_open()?,
             FindingStatus::Fixed => "fixed",
-            FindingStatus::Withdrawn => "withdrawn by the reviewer",
-            FindingStatus::Rebutted => "rebutted, the planner's evidence is true",
-            FindingStatus::DecidedByUser => "resolved by you",
+            FindingStatus::Withdrawn | FindingStatus::Rebutted | FindingStatus::DecidedByUser => {
+                self.outcome().long_label()
+            }
             FindingStatus::Residual => {
                 let reason = self.record.residual.map(ResidualReason::describe);
-                return Some(format!("residual: {}", reason.unwrap_or("minor")));
+                return Some(format!("left open: {}", reason.unwrap_or("minor")));
             }
         };
         Some(text.to_owned())

@@ -209,8 +209,8 @@ fn describe_details(state: &RunState) -> Vec<RunDetail> {
     });
     let review = (state.iteration > 0).then(|| {
         let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
-        let end = state.describe_review_end();
-        let text = end.unwrap_or_else(|| pluralize(n, "review"));
+        let end = state.describe_review_value();
+        let text = end.unwrap_or_else(|| pluralize(n, "round"));
         detail("Review", text, theme::PLAIN)
     });
     let tokens = describe_tokens(state).map(|used| detail("Tokens", used, theme::PLAIN));

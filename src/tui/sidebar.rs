@@ -20,7 +20,7 @@ use super::text_wrap::{
 };
 use super::theme::{self, Surface};
 use crate::domain::diff_scope::DiffScope;
-use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
+use crate::domain::findings::{Finding, FindingOutcome, FindingSeverity, FindingStatus};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::{CommitSize, StepOutcome, StepRecord};
@@ -256,13 +256,13 @@ fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Optio
     })
 }
 
-/// Describes findings of which none is open: `3 resolved · 1 residual`.
+/// Describes findings of which none is open: `3 resolved · 1 left open`.
 fn describe_closed(findings: &[Finding]) -> String {
     let residual = |finding: &&Finding| finding.status == FindingStatus::Residual;
-    let n_residual = findings.iter().filter(residual).count();
+    let n_left = findings.iter().filter(residual).count();
     let parts = [
-        (findings.len() - n_residual, "resolved"),
-        (n_residual, "residual"),
+        (findings.len() - n_left, "resolved"),
+        (n_left, FindingOutcome::LeftOpen.label()),
     ];
     let parts = parts.into_iter().filter(|(n, _)| *n > 0);
     let parts: Vec<String> = parts.map(|(n, word)| format!("{n} {word}")).collect();

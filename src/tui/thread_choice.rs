@@ -3,7 +3,7 @@
 use super::document_texts::DisplayDocuments;
 use super::finding_location::locate_finding;
 use crate::domain::event::Event;
-use crate::domain::findings::FindingStatus;
+use crate::domain::findings::FindingOutcome;
 use crate::domain::plan_thread::{PlanThread, UserNote};
 use crate::domain::review;
 use crate::domain::run::RunState;
@@ -84,13 +84,13 @@ pub fn find_comparison(
         return Some(PlanComparison {
             review: finding.raised_in,
             line: locate_finding(finding, &lines),
-            unchanged: match finding.status {
-                FindingStatus::Withdrawn => Some("The reviewer withdrew this finding"),
-                FindingStatus::Rebutted => Some("This finding was rebutted with evidence"),
-                FindingStatus::Open
-                | FindingStatus::Fixed
-                | FindingStatus::DecidedByUser
-                | FindingStatus::Residual => None,
+            unchanged: match finding.outcome() {
+                FindingOutcome::Withdrawn => Some("The reviewer withdrew this finding"),
+                FindingOutcome::Rejected => Some("This finding was rejected with reason"),
+                FindingOutcome::Open
+                | FindingOutcome::Fixed
+                | FindingOutcome::DecidedByUser
+                | FindingOutcome::LeftOpen => None,
             },
         });
     }

@@ -166,7 +166,7 @@ fn a_kill_before_the_change_of_phase_is_recorded_is_survived() {
     let end = last + log[last..].find('\n').expect("its end") + 1;
     world.put(".agent-collab/events.jsonl", &log[..end]);
     world.put(".agent-collab/state.json", "{");
-    let told = "review of the plan: settled in 2 reviews";
+    let told = "review of the plan: finished after 2 rounds";
     let log = world.read(".agent-collab/log.md");
     let kept: Vec<&str> = log.lines().filter(|line| !line.contains(told)).collect();
     assert_ne!(kept.len(), log.lines().count(), "{log}");

@@ -2,21 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::{EventSpeaker, EventTone, EventWording, word_event};
+use super::{EventSpeaker, EventTone, EventWording, RejectedFindings, word_event, word_review};
 use crate::domain::event::{Approval, ApprovalDecider, DenialKind, Event};
 use crate::domain::ids::RequestId;
 use crate::text::clean_to_one_line;
 
-/// Words events in their order; remembers the calls that wait, to name each one with its decision.
+/// Words events in their order; remembers the calls that wait, to name each one with its decision, and which findings the
+/// planner rejects.
 #[derive(Debug, Default)]
-pub struct CallDescriptions(BTreeMap<RequestId, String>);
+pub struct CallDescriptions {
+    waiting: BTreeMap<RequestId, String>,
+    rejected: RejectedFindings,
+}
 
 impl CallDescriptions {
     /// Words the next event, also one that decides about a call; `None` where there is nothing to say.
     pub fn word_event(&mut self, event: &Event) -> Option<EventWording> {
         match event {
             Event::ApprovalRequested(approval) => {
-                self.0
+                self.waiting
                     .insert(approval.request.clone(), approval.describe_call());
                 None
             }
@@ -29,15 +33,19 @@ impl CallDescriptions {
                 ..
             } => {
                 let denial = DenialKind::from_event(*denial, reason);
-                let call = self.0.remove(request);
+                let call = self.waiting.remove(request);
                 let call = call.as_deref().unwrap_or("the call");
                 word_decision(call, *allowed, by, denial.shown_reason(reason))
             }
             Event::ApprovalExpired { approval, .. } => {
-                self.0.remove(&approval.request);
+                self.waiting.remove(&approval.request);
                 word_event(event)
             }
-            _ => word_event(event),
+            Event::ReviewCommitted { review, .. } => Some(word_review(review, &self.rejected)),
+            _ => {
+                self.rejected.on_event(event);
+                word_event(event)
+            }
         }
     }
 }

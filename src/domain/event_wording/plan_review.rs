@@ -1,8 +1,13 @@
 //! Words reviews, and the answers to them.
 
+use std::collections::BTreeSet;
+
 use super::{DetailLine, EventTone, EventWording, by_role};
-use crate::domain::findings::DisputeJudgement;
-use crate::domain::review::{ReviewDocument, Verdict, VerdictKind};
+use crate::domain::event::Event;
+use crate::domain::findings::{
+    DisputeJudgement, FindingDisposition, FindingOutcome, FindingResponse,
+};
+use crate::domain::review::{FindingVerdict, ReviewDocument, Verdict, VerdictKind};
 use crate::domain::run_timeline::UnopenedFiles;
 use crate::domain::turn::Role;
 use crate::text::{clean_to_one_line, pluralize};
@@ -38,7 +43,42 @@ pub(super) fn describe_judgement(judgement: &DisputeJudgement) -> String {
     format!("{}. the {side} is right: {}", judgement.n, judgement.reason)
 }
 
-pub(super) fn word_review(review: &ReviewDocument) -> EventWording {
+/// Which findings the planner rejects in its last answers: a review that takes one of them back agrees to that.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RejectedFindings(BTreeSet<u32>);
+
+impl RejectedFindings {
+    /// Remembers the planner's answers.
+    pub fn on_event(&mut self, event: &Event) {
+        if let Event::ResponseCommitted { responses, .. } = event {
+            self.note(responses);
+        }
+    }
+
+    fn note(&mut self, responses: &[FindingResponse]) {
+        for response in responses {
+            match response.stand {
+                FindingDisposition::Accepted => self.0.remove(&response.n),
+                FindingDisposition::Rejected => self.0.insert(response.n),
+            };
+        }
+    }
+
+    /// Returns what a review says became of an earlier finding, in the words of [`FindingOutcome`].
+    fn outcome_label(&self, verdict: &FindingVerdict) -> &'static str {
+        match verdict.kind {
+            VerdictKind::Stands => "stands",
+            VerdictKind::Fixed => FindingOutcome::Fixed.label(),
+            VerdictKind::Withdrawn if self.0.contains(&verdict.n) => {
+                FindingOutcome::Rejected.label()
+            }
+            VerdictKind::Withdrawn => FindingOutcome::Withdrawn.label(),
+        }
+    }
+}
+
+/// Words a review that follows the answers in `rejected`.
+pub fn word_review(review: &ReviewDocument, rejected: &RejectedFindings) -> EventWording {
     let tone = match review.verdict {
         Verdict::Approved => EventTone::Good,
         Verdict::ChangesRequired => EventTone::Plain,
@@ -55,7 +95,7 @@ pub(super) fn word_review(review: &ReviewDocument) -> EventWording {
         }
     });
     let verdicts = review.verdicts.iter().map(|verdict| {
-        let kind: &str = verdict.kind.into();
+        let kind = rejected.outcome_label(verdict);
         let detail = match clean_to_one_line(&verdict.detail) {
             empty if empty.is_empty() => String::new(),
             detail => format!(": {detail}"),
@@ -98,6 +138,31 @@ mod tests {
     use super::*;
     use crate::domain::findings::FindingLedger;
     use crate::domain::review;
+
+    #[test]
+    fn a_rejected_finding_that_the_reviewer_takes_back_is_called_rejected() {
+        let text = "[APPROVED]\n\n1. withdrawn: it is so\n2. withdrawn: fast enough\n";
+        let review = review::parse(text, &FindingLedger::default());
+        let mut rejected = RejectedFindings::default();
+        let responses = [
+            (1, FindingDisposition::Rejected),
+            (2, FindingDisposition::Accepted),
+        ]
+        .map(|(n, stand)| FindingResponse {
+            n,
+            stand,
+            reason: String::new(),
+            check: None,
+        });
+        rejected.0.extend([2]);
+        rejected.note(&responses);
+        let lines = word_review(&review, &rejected).detail;
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            lines,
+            ["1. rejected: it is so", "2. withdrawn: fast enough"]
+        );
+    }
 
     #[test]
     fn a_later_review_says_how_many_findings_stand_and_how_many_are_new() {

@@ -7,6 +7,52 @@ use super::{
 };
 use crate::text::clean_to_one_line;
 
+/// What became of a finding, as people read it: one word for each, the same on every screen and in every report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingOutcome {
+    Fixed,
+    /// The planner rejected it, and that counts: its evidence is true, or the reviewer agrees.
+    Rejected,
+    /// The reviewer took it back although nobody rejected it.
+    Withdrawn,
+    DecidedByUser,
+    /// It is true and does not hold the plan up.
+    LeftOpen,
+    Open,
+}
+
+impl FindingOutcome {
+    pub const ALL: [Self; 6] = [
+        Self::Fixed,
+        Self::Rejected,
+        Self::Withdrawn,
+        Self::DecidedByUser,
+        Self::LeftOpen,
+        Self::Open,
+    ];
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Rejected => "rejected",
+            Self::Withdrawn => "withdrawn",
+            Self::DecidedByUser => "decided by you",
+            Self::LeftOpen => "left open",
+            Self::Open => "open",
+        }
+    }
+
+    /// Returns the label in a sentence, where there is room to say that a rejection has its reason.
+    pub fn long_label(self) -> &'static str {
+        match self {
+            Self::Rejected => "rejected with reason",
+            Self::Fixed | Self::Withdrawn | Self::DecidedByUser | Self::LeftOpen | Self::Open => {
+                self.label()
+            }
+        }
+    }
+}
+
 impl EvidenceCheck {
     /// Describes the result for the user: `✓ found: src/a.rs:12`; `None` where there was nothing to check.
     pub fn describe(&self) -> Option<String> {
@@ -28,18 +74,53 @@ impl EvidenceCheck {
 }
 
 impl Finding {
+    /// Returns what became of it, for people.
+    pub fn outcome(&self) -> FindingOutcome {
+        let is_rejected = self
+            .last_response()
+            .is_some_and(|response| response.stand == FindingDisposition::Rejected);
+        match self.status {
+            FindingStatus::Open => FindingOutcome::Open,
+            FindingStatus::Fixed => FindingOutcome::Fixed,
+            FindingStatus::Withdrawn if is_rejected => FindingOutcome::Rejected,
+            FindingStatus::Withdrawn => FindingOutcome::Withdrawn,
+            FindingStatus::Rebutted => FindingOutcome::Rejected,
+            FindingStatus::DecidedByUser => FindingOutcome::DecidedByUser,
+            FindingStatus::Residual => FindingOutcome::LeftOpen,
+        }
+    }
+
     /// Describes the severity that the reviewer gave it, where it counts less: `blocking, counts as minor: evidence not
     /// found`. `None` where it counts as stated.
     pub fn describe_lowered_severity(&self) -> Option<String> {
         let stated = self.record.lowered_from?;
-        let why = match &self.record.evidence {
+        let why = self.why_lowered();
+        let counted = self.remark.severity.as_str();
+        Some(format!("{}, counts as {counted}: {why}", stated.as_str()))
+    }
+
+    /// Returns why it counts less than stated, where it does.
+    fn why_lowered(&self) -> &'static str {
+        match &self.record.evidence {
             Some(EvidenceCheck::Refuted { .. }) => "evidence not found",
             Some(EvidenceCheck::Verified { .. } | EvidenceCheck::Uncheckable) | None => {
                 "no evidence that can be checked"
             }
-        };
-        let counted = self.remark.severity.as_str();
-        Some(format!("{}, counts as {counted}: {why}", stated.as_str()))
+        }
+    }
+
+    /// Describes it as a value behind a label: `4 minor: text`, or `4 blocking, counts as minor (evidence not found):
+    /// text`.
+    pub fn describe_as_value(&self) -> String {
+        let text = clean_to_one_line(&self.remark.text);
+        let (n, counted) = (self.remark.n, self.remark.severity.as_str());
+        match self.record.lowered_from {
+            None => format!("{n} {counted}: {text}"),
+            Some(stated) => {
+                let (stated, why) = (stated.as_str(), self.why_lowered());
+                format!("{n} {stated}, counts as {counted} ({why}): {text}")
+            }
+        }
     }
 
     /// Returns what the program found of its evidence; `None` where nothing was checked.
@@ -109,22 +190,28 @@ impl FindingRecord {
 }
 
 impl FindingLedger {
-    /// Counts the findings of the reviews after the first `n_earlier`, and all that are open, by what became of them: `7 fixed, 2 residual`.
+    /// Counts the findings of the reviews after the first `n_earlier`, and all that are open, by what became of them:
+    /// `7 fixed, 2 minor left open`.
     pub(in crate::domain) fn describe_counts(&self, n_earlier: u32) -> String {
-        const WORDS: [(FindingStatus, &str); 6] = [
-            (FindingStatus::Fixed, "fixed"),
-            (FindingStatus::Withdrawn, "withdrawn"),
-            (FindingStatus::Rebutted, "rebutted"),
-            (FindingStatus::DecidedByUser, "decided by you"),
-            (FindingStatus::Residual, "residual"),
-            (FindingStatus::Open, "open"),
-        ];
         let is_counted = |finding: &&Finding| finding.is_open() || finding.raised_in > n_earlier;
         let all: Vec<&Finding> = self.all().iter().filter(is_counted).collect();
-        let count = |status| all.iter().filter(|each| each.status == status).count();
-        let counts = WORDS.map(|(status, word)| (count(status), word));
-        let counts = counts.iter().filter(|(n, _)| *n > 0);
-        let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
-        counts.join(", ")
+        let counts = FindingOutcome::ALL.into_iter().filter_map(|outcome| {
+            let of_it = all.iter().filter(|each| each.outcome() == outcome);
+            let of_it: Vec<&Finding> = of_it.copied().collect();
+            let severity = of_it.first()?.remark.severity;
+            let is_one = of_it.iter().all(|each| each.remark.severity == severity);
+            // How grave they are matters only where nobody works on them any more.
+            let severity = if outcome == FindingOutcome::LeftOpen && is_one {
+                format!(" {}", severity.as_str())
+            } else {
+                String::new()
+            };
+            Some(format!(
+                "{}{severity} {}",
+                of_it.len(),
+                outcome.long_label()
+            ))
+        });
+        counts.collect::<Vec<_>>().join(", ")
     }
 }

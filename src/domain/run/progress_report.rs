@@ -11,15 +11,18 @@ use crate::domain::plan_execution::{PlanExecution, StepCount, StepRecord};
 use crate::domain::run_timeline::ReviewSpan;
 use crate::text::pluralize;
 
+/// How the end of a review begins that the agents settled.
+const FINISHED_AFTER: &str = "finished after ";
+
 impl VerdictRecord {
-    /// Says how the review ended that led to the approval of this plan: `settled in 3 reviews`.
+    /// Says how the review ended that led to the approval of this plan: `finished after 3 rounds`.
     fn describe_end(&self, approved: &Sha256) -> String {
         let is_settled = self.value.is_approved() && !self.forced && self.plan_sha256 == *approved;
-        let n_reviews = pluralize(usize::try_from(self.iteration).unwrap_or(0), "review");
+        let n_rounds = pluralize(usize::try_from(self.iteration).unwrap_or(0), "round");
         match (is_settled, self.forced) {
-            (true, _) => format!("settled in {n_reviews}"),
-            (false, true) => format!("approved by you anyway after {n_reviews}"),
-            (false, false) => format!("accepted by you after {n_reviews}"),
+            (true, _) => format!("{FINISHED_AFTER}{n_rounds}"),
+            (false, true) => format!("approved by you anyway after {n_rounds}"),
+            (false, false) => format!("accepted by you after {n_rounds}"),
         }
     }
 }
@@ -31,8 +34,8 @@ impl RunState {
         self.course.reviews().last()
     }
 
-    /// Says why the review of the plan ended: `settled in 3 reviews: 7 fixed, 1 rebutted, 2 residual`. `None` while it
-    /// has not ended, and where there was none.
+    /// Says why the review of the plan ended: `finished after 3 rounds: 7 fixed, 1 rejected with reason, 2 minor left
+    /// open`. `None` while it has not ended, and where there was none.
     pub fn describe_review_end(&self) -> Option<String> {
         let (verdict, approved) = (self.verdict.as_ref()?, self.approved_sha256.as_ref()?);
         let how = verdict.describe_end(approved);
@@ -43,6 +46,13 @@ impl RunState {
         } else {
             format!("{how}: {counts}")
         })
+    }
+
+    /// Says the same as a value behind the label `Review`: `3 rounds: 7 fixed`.
+    pub fn describe_review_value(&self) -> Option<String> {
+        let end = self.describe_review_end()?;
+        let value = end.strip_prefix(FINISHED_AFTER).map(str::to_owned);
+        Some(value.unwrap_or(end))
     }
 
     /// Returns the records of the steps of this plan that have ended, also while one of the others is planned again.

@@ -15,7 +15,7 @@ use status_page::{StatusPage, StatusSection};
 pub use status_tab::StatusTab;
 use status_tables::StatusTable;
 
-use crate::domain::findings::FindingStatus;
+use crate::domain::findings::FindingOutcome;
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
@@ -204,16 +204,16 @@ fn review_rows(state: &RunState) -> Vec<StatusRow> {
     rows
 }
 
-/// Renders what is left of the reviews: disputed, residual and rebutted findings. A card has one row for each, and the
+/// Renders what is left of the reviews: disputed findings, those that are left open, and rejected ones. A card has one row for each, and the
 /// Comments tab has them whole.
 fn finding_lines(state: &RunState, columns: usize, is_card: bool) -> Vec<Line<'static>> {
-    let rebutted = state.findings.all().iter();
-    let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
+    let rejected = state.findings.all().iter();
+    let rejected = rejected.filter(|finding| finding.outcome() == FindingOutcome::Rejected);
     let mut lines = Vec::new();
     for (label, findings) in [
         ("Disputed", state.findings.disputed().collect::<Vec<_>>()),
-        ("Residual", state.findings.residual().collect()),
-        ("Rebutted", rebutted.collect()),
+        ("Left open", state.findings.residual().collect()),
+        ("Rejected", rejected.collect()),
     ] {
         let labels = std::iter::once(label).chain(std::iter::repeat(""));
         for (label, finding) in labels.zip(findings) {

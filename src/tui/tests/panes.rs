@@ -380,7 +380,7 @@ fn of_a_finding_that_changed_nothing_its_own_line_is_shown() {
     let remark = ReviewRemark::new(3, FindingSeverity::Major, "step 2 is too long".to_owned());
     state.findings.apply_legacy_review(&[remark], None);
     for (status, why) in [
-        ("rebutted", "This finding was rebutted with evidence"),
+        ("rebutted", "This finding was rejected with reason"),
         ("withdrawn", "The reviewer withdrew this finding"),
     ] {
         let mut findings = serde_json::to_value(&state.findings).unwrap();

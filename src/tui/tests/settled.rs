@@ -232,8 +232,7 @@ fn the_approval_and_the_status_list_what_the_review_left() {
     let verdict = state.verdict.as_mut().unwrap();
     verdict.value = Verdict::Approved;
     state.approved_sha256 = Some(verdict.plan_sha256.clone());
-    let end =
-        "settled in 2 reviews: 2 fixed, 1 withdrawn, 1 rebutted, 1 decided by you, 2 residual";
+    let end = "finished after 2 rounds: 2 fixed, 1 rejected with reason, 1 withdrawn, 1 decided by you, 2 left open";
     assert_eq!(state.describe_review_end().as_deref(), Some(end));
     check("settled_approval", &mut not_writing(), Some(&state));
     state.awaiting = None;
@@ -275,5 +274,5 @@ fn a_filter_is_left_although_nothing_is_in_it_any_more_and_is_clicked() {
         modifiers: ratatui::crossterm::event::KeyModifiers::NONE,
     };
     screen.on_mouse(click, Some(&state));
-    assert_eq!(names(&mut screen), "resolved");
+    assert_eq!(names(&mut screen), "withdrawn");
 }

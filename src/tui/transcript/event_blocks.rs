@@ -58,13 +58,16 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             let text = BlockContent::fact(FactTone::Good, "Goal confirmed");
             vec![TranscriptBlock::new(BlockAuthor::System, text)]
         }
-        Event::ReviewCommitted { .. } => {
-            let (tone, text) = (fact_tone(wording.tone), &wording.text);
-            let findings = BlockContent::fact_with_list(tone, text, &wording.detail);
-            vec![TranscriptBlock::new(BlockAuthor::System, findings)]
-        }
+        Event::ReviewCommitted { .. } => from_review(&wording),
         _ => from_wording(&wording),
     }
+}
+
+/// Returns the block of a review, with its list of findings.
+pub fn from_review(wording: &EventWording) -> Vec<TranscriptBlock> {
+    let (tone, text) = (fact_tone(wording.tone), &wording.text);
+    let findings = BlockContent::fact_with_list(tone, text, &wording.detail);
+    vec![TranscriptBlock::new(BlockAuthor::System, findings)]
 }
 
 /// Returns the event without the origin of a test command, which is told where the command is approved and on the Status

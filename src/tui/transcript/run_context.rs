@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::domain::event::Event;
+use crate::domain::event_wording::RejectedFindings;
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Gate;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
@@ -15,11 +16,14 @@ pub(super) struct TranscriptRunContext {
     /// Whether turns start without confirmation.
     is_gate_auto: bool,
     pub(super) waiting_tasks: TaskWaitList,
+    /// What the planner rejects of the last review.
+    pub(super) rejected: RejectedFindings,
 }
 
 impl TranscriptRunContext {
     /// Applies an event; returns whether the gate became manual without the user asking for exactly that.
     pub(super) fn on_event(&mut self, event: &Event) -> bool {
+        self.rejected.on_event(event);
         match event {
             Event::RunCreated(created) => self.is_gate_auto = created.gate == Gate::Auto,
             Event::GateChanged { gate } | Event::RunResumed { gate } => {

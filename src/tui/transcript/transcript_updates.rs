@@ -16,7 +16,7 @@ use super::{ChatTranscript, event_blocks, transcript_columns};
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::{Approval, ApprovalDecider, DenialKind, Event, ToolStatus};
 use crate::domain::event_wording::{
-    EventSpeaker, describe_discussion_event, word_decision, word_task_end,
+    EventSpeaker, describe_discussion_event, word_decision, word_review, word_task_end,
 };
 use crate::domain::ids::{DiscussionId, RequestId, SessionId};
 use crate::domain::plan::Plan;
@@ -64,6 +64,9 @@ impl ChatTranscript {
                 let known = self.tasks.get(&result.task_id);
                 let name = known.map_or(result.display_name(), String::as_str);
                 event_blocks::from_wording(&word_task_end(result, name))
+            }
+            Event::ReviewCommitted { review, .. } => {
+                event_blocks::from_review(&word_review(review, &self.run_context.rejected))
             }
             _ => event_blocks::from_event(event),
         };

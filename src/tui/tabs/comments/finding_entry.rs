@@ -254,11 +254,12 @@ fn finding_history(word: &str, finding: &Finding) -> String {
             let review = settled_in.unwrap_or(finding.last_in + 1);
             Some(format!("fixed in {review}"))
         }
-        FindingStatus::Withdrawn => settled_in.map(|review| format!("withdrawn in {review}")),
-        FindingStatus::Rebutted => settled_in.map(|review| format!("rebutted in {review}")),
+        FindingStatus::Withdrawn | FindingStatus::Rebutted => {
+            settled_in.map(|review| format!("{} in {review}", finding.outcome().label()))
+        }
         FindingStatus::Residual => {
             let later = settled_in.filter(|review| *review > finding.raised_in);
-            later.map(|review| format!("residual since {review}"))
+            later.map(|review| format!("left open in {review}"))
         }
     });
     let repeated = finding.record.repeated_in;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::Hash;
 
 use super::review_table::ReviewTableMode;
-use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
+use crate::domain::findings::{Finding, FindingOutcome};
 use crate::domain::run::RunState;
 use crate::tui::scroll_view::ScrollTarget;
 
@@ -29,40 +29,50 @@ pub struct FindingSelection {
     query: String,
 }
 
+/// Each finding is in `All` and in the filter of what became of it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum FindingFilter {
     #[default]
     All,
-    Open,
-    Residual,
-    Rejected,
-    Settled,
+    Of(FindingOutcome),
 }
 
 impl FindingFilter {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 7] = [
         Self::All,
-        Self::Open,
-        Self::Residual,
-        Self::Rejected,
-        Self::Settled,
+        Self::Of(FindingOutcome::Open),
+        Self::Of(FindingOutcome::LeftOpen),
+        Self::Of(FindingOutcome::Rejected),
+        Self::Of(FindingOutcome::Fixed),
+        Self::Of(FindingOutcome::Withdrawn),
+        Self::Of(FindingOutcome::DecidedByUser),
     ];
 
-    /// Returns the filters in their order; that of residual findings only where there are some.
+    /// Returns the filters in their order; rare ones only where they list something.
     pub(super) fn useful(state: &RunState) -> Vec<Self> {
-        let has_residual = state.findings.residual().count() > 0;
         let mut all = Self::ALL.to_vec();
-        all.retain(|filter| has_residual || *filter != Self::Residual);
+        all.retain(|filter| !filter.is_rare() || filter.count(state) > 0);
         all
+    }
+
+    fn is_rare(self) -> bool {
+        match self {
+            Self::All
+            | Self::Of(FindingOutcome::Open | FindingOutcome::Rejected | FindingOutcome::Fixed) => {
+                false
+            }
+            Self::Of(
+                FindingOutcome::LeftOpen
+                | FindingOutcome::Withdrawn
+                | FindingOutcome::DecidedByUser,
+            ) => true,
+        }
     }
 
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::All => "all",
-            Self::Open => "open",
-            Self::Residual => "residual",
-            Self::Rejected => "rejected",
-            Self::Settled => "resolved",
+            Self::Of(outcome) => outcome.label(),
         }
     }
 
@@ -75,10 +85,7 @@ impl FindingFilter {
     fn matches(self, finding: &Finding) -> bool {
         match self {
             Self::All => true,
-            Self::Open => finding.status == FindingStatus::Open,
-            Self::Rejected => last_disposition(finding) == Some(FindingDisposition::Rejected),
-            Self::Residual => finding.status == FindingStatus::Residual,
-            Self::Settled => finding.is_settled(),
+            Self::Of(outcome) => finding.outcome() == outcome,
         }
     }
 }
@@ -99,11 +106,6 @@ pub(super) enum ReviewsFold {
     #[default]
     Folded,
     Listed,
-}
-
-/// Returns the planner's latest answer to a finding.
-pub(super) fn last_disposition(finding: &Finding) -> Option<FindingDisposition> {
-    finding.responses.last().map(|(_, response)| response.stand)
 }
 
 impl FindingSelection {
@@ -262,7 +264,10 @@ impl FindingSelection {
 
     /// Returns whether residual findings are listed.
     pub fn lists_residual(&self) -> bool {
-        matches!(self.filter, FindingFilter::All | FindingFilter::Residual)
+        matches!(
+            self.filter,
+            FindingFilter::All | FindingFilter::Of(FindingOutcome::LeftOpen)
+        )
     }
 
     /// Returns the finding that is expanded where there is room: the first one, while it is open.

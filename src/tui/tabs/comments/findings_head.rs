@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::finding_selection::FindingFilter;
 use super::review_table;
+use crate::domain::findings::FindingOutcome;
 use crate::domain::run::RunState;
 use crate::tui::text_wrap::{spans_width, text_width, wrap_spans};
 use crate::tui::theme;
@@ -177,7 +178,10 @@ fn filter_labels(state: &RunState, filter: FindingFilter) -> Vec<FilterLabel> {
     }
     let labels = FindingFilter::useful(state).into_iter().map(|other| {
         let n = other.count(state);
-        let is_said = matches!(other, FindingFilter::All | FindingFilter::Open);
+        let is_said = matches!(
+            other,
+            FindingFilter::All | FindingFilter::Of(FindingOutcome::Open)
+        );
         let count = if is_said || n == 0 || n == n_all {
             String::new()
         } else {
