@@ -321,6 +321,22 @@ impl ChoiceDialog {
         sheet
     }
 
+    /// Widens the labels of the fields so far to as many columns, where one of them is that wide.
+    #[must_use]
+    pub fn with_label_columns(mut self, columns: usize) -> Self {
+        for line in &mut self.body {
+            let DialogLineKind::Field(used) = line.kind else {
+                continue;
+            };
+            // Labels are in letters of one byte.
+            if used < columns && line.text.is_char_boundary(used) {
+                line.text.insert_str(used, &" ".repeat(columns - used));
+                line.kind = DialogLineKind::Field(columns);
+            }
+        }
+        self
+    }
+
     /// Adds a text that only the full text has.
     #[must_use]
     pub fn with_full_text_line(mut self, text: &str) -> Self {

@@ -7,7 +7,7 @@ use super::{
     question_dialog_id,
 };
 use crate::domain::event::Event;
-use crate::domain::findings::{Finding, FindingStatus};
+use crate::domain::findings::{Finding, FindingOutcome};
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::plan::Plan;
 use crate::domain::plan::proof_lines::ProofClaim;
@@ -24,8 +24,10 @@ use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// How many residual or rebutted findings are listed.
+/// How many findings that are left open, and how many rejected ones, are listed.
 const MAX_LISTED_FINDINGS: usize = 3;
+/// The label of the findings that are left open, with the blanks after it.
+const LEFT_OPEN: &str = "Left open  ";
 
 pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
     let title = dialog_title(state);
@@ -68,11 +70,12 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         .with_whole_field("Tests   ", &describe_tests(terms), tests_style)
         .with_field("Access  ", describe_mode(state.mode), theme::PLAIN);
     sheet = add_dirty_files(sheet, terms);
+    sheet = add_left_open(sheet, state);
     sheet = add_waivers(sheet, terms, state);
-    // Steps and findings come last: where the window is small they are cut, the findings first, which the chat counts right
-    // above; a key shows them in full.
+    // Steps and rejected findings come last: where the window is small they are cut, the findings first, which the chat
+    // counts right above; a key shows them in full.
     sheet = add_steps(sheet.with_gap(), terms, state);
-    sheet = add_findings(sheet, state);
+    sheet = add_rejected(sheet, state);
     // The label of this choice is cut where the window is narrow.
     if let Some(other) = &terms.other_test {
         sheet = sheet.with_full_text_line(&describe_other_test(other));
@@ -204,53 +207,65 @@ fn add_review_end(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     }
 }
 
-/// Adds the residual and the rebutted findings, and a gap behind them.
-fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
-    let n_before = sheet.body.len();
-    // The first ones are listed, so a blocking finding that counts as minor must be among them.
-    let mut residual: Vec<&Finding> = state.findings.residual().collect();
-    residual.sort_by_key(|finding| std::cmp::Reverse(finding.stated_severity()));
-    let rebutted = state.findings.all().iter();
-    let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
-    let mut rebutted: Vec<&Finding> = rebutted.collect();
-    rebutted.sort_by_key(|finding| std::cmp::Reverse(finding.stated_severity()));
-    // Comments folds what is rebutted.
-    for (findings, what, tabs) in [
-        (
-            residual,
-            "residual, and passed on to the executor",
-            &[TabKind::Chat, TabKind::Comments][..],
-        ),
-        (
-            rebutted,
-            "rebutted by the planner with evidence that is true",
-            &[TabKind::Chat],
-        ),
-    ] {
-        if findings.is_empty() {
-            continue;
-        }
-        if sheet.body.len() == n_before {
-            sheet = sheet.with_gap();
-        }
-        let are_told_last = findings
-            .iter()
-            .all(|finding| state.findings.is_in_last_review(finding));
-        let lines = findings
-            .iter()
-            .map(|finding| truncate_to_columns(&finding.describe_in_line(), MAX_FINDING_COLUMNS));
-        let text = format!(
-            "{} {what}:\n{}",
-            pluralize(findings.len(), "finding"),
-            list_names(&lines.collect::<Vec<_>>(), MAX_LISTED_FINDINGS)
-        );
-        sheet = if are_told_last {
-            sheet.with_text_of_tabs(tabs, &text, theme::PLAIN)
-        } else {
-            sheet.with_text(&text, theme::PLAIN)
-        };
+/// Returns the findings of an outcome, the gravest first: a blocking one that counts as minor must be among those that are
+/// listed.
+fn gravest_first(outcome: FindingOutcome, state: &RunState) -> Vec<&Finding> {
+    let findings = state.findings.all().iter();
+    let mut findings: Vec<&Finding> = findings
+        .filter(|finding| finding.outcome() == outcome)
+        .collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.stated_severity()));
+    findings
+}
+
+/// Adds a row for each of the first findings that are left open.
+fn add_left_open(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
+    let left = gravest_first(FindingOutcome::LeftOpen, state);
+    if left.is_empty() {
+        return sheet;
     }
+    for (n, finding) in left.iter().take(MAX_LISTED_FINDINGS).enumerate() {
+        let label = if n == 0 { LEFT_OPEN } else { "" };
+        let label = format!("{label:<0$}", LEFT_OPEN.len());
+        let value = truncate_to_columns(&finding.describe_as_value(), MAX_FINDING_COLUMNS);
+        sheet = sheet.with_field(&label, &value, theme::PLAIN);
+    }
+    let n_more = left.len().saturating_sub(MAX_LISTED_FINDINGS);
+    if n_more > 0 {
+        let label = " ".repeat(LEFT_OPEN.len());
+        sheet = sheet.with_field(&label, &format!("and {n_more} more"), theme::PLAIN);
+    }
+    let text = format!(
+        "{} left open, passed on to the planner",
+        pluralize(left.len(), "finding")
+    );
     sheet
+        .with_full_text_line(&text)
+        .with_label_columns(LEFT_OPEN.len())
+}
+
+/// Adds the rejected findings, and a gap before them.
+fn add_rejected(sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
+    let rejected = gravest_first(FindingOutcome::Rejected, state);
+    if rejected.is_empty() {
+        return sheet;
+    }
+    let lines = rejected
+        .iter()
+        .map(|finding| truncate_to_columns(&finding.describe_as_value(), MAX_FINDING_COLUMNS));
+    let text = format!(
+        "{} rejected with reason\n{}",
+        pluralize(rejected.len(), "finding"),
+        list_names(&lines.collect::<Vec<_>>(), MAX_LISTED_FINDINGS)
+    );
+    let is_in_last_review = |finding: &&Finding| state.findings.is_in_last_review(finding);
+    let sheet = sheet.with_gap();
+    // Comments folds what is rejected.
+    if rejected.iter().all(is_in_last_review) {
+        sheet.with_text_of_tabs(&[TabKind::Chat], &text, theme::PLAIN)
+    } else {
+        sheet.with_text(&text, theme::PLAIN)
+    }
 }
 
 /// Returns a label, and where the commits go.
