@@ -50,9 +50,13 @@ pub struct EventWording {
 pub struct DetailLine {
     /// What stands before the severity of a finding: its number, as in `3. `.
     pub number: String,
-    /// The severity of the finding that the line is about, if it is about one.
+    /// The severity of the finding that the line is about, if it is about a new one.
     pub severity: Option<FindingSeverity>,
+    /// What became of the finding that the line is about, if it is about an earlier one.
+    pub outcome: Option<&'static str>,
     pub text: String,
+    /// What the program found of its evidence, as in `✓ evidence`; may be empty.
+    pub evidence: String,
 }
 
 impl From<String> for DetailLine {
@@ -60,7 +64,9 @@ impl From<String> for DetailLine {
         Self {
             number: String::new(),
             severity: None,
+            outcome: None,
             text,
+            evidence: String::new(),
         }
     }
 }
@@ -71,7 +77,16 @@ impl fmt::Display for DetailLine {
         if let Some(severity) = self.severity {
             write!(line, "[{}] ", severity.as_str())?;
         }
-        line.write_str(&self.text)
+        match self.outcome {
+            Some(outcome) if self.text.is_empty() => line.write_str(outcome)?,
+            Some(outcome) => write!(line, "{outcome}: ")?,
+            None => {}
+        }
+        line.write_str(&self.text)?;
+        if !self.evidence.is_empty() {
+            write!(line, " {}", self.evidence)?;
+        }
+        Ok(())
     }
 }
 

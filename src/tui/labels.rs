@@ -2,6 +2,7 @@
 
 use ratatui::style::Style;
 
+use crate::domain::findings::FindingSeverity;
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::StepAssessment;
 use crate::domain::plan_execution::StepStage;
@@ -264,6 +265,22 @@ pub fn describe_program_operation(busy: &ProgramOperation, state: &RunState) -> 
         (ProgramOperation::Reversing { .. }, _) => "Restoring files",
     };
     text.to_owned()
+}
+
+/// Returns the style of a severity before a finding: a minor one needs nobody's attention.
+pub fn finding_label_style(severity: FindingSeverity) -> Style {
+    match severity {
+        FindingSeverity::Blocking | FindingSeverity::Major => theme::severity_style(severity),
+        FindingSeverity::Minor => theme::QUIET,
+    }
+}
+
+/// Returns the text of a finding as a title: without its full stop.
+pub fn without_full_stop(text: &str) -> &str {
+    match text.strip_suffix('.') {
+        Some(title) if !title.ends_with('.') => title,
+        Some(_) | None => text,
+    }
 }
 
 #[cfg(test)]

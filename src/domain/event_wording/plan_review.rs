@@ -87,20 +87,19 @@ pub fn word_review(review: &ReviewDocument, rejected: &RejectedFindings) -> Even
     let findings = review.remarks.iter().enumerate().map(|(at, remark)| {
         let text = clean_to_one_line(&remark.text);
         let evidence = facts.and_then(|facts| facts.remarks.get(at)?.evidence.symbol());
-        let evidence = evidence.map_or(String::new(), |symbol| format!(" {symbol} evidence"));
+        let evidence = evidence.map_or(String::new(), |symbol| format!("{symbol} evidence"));
         DetailLine {
             number: format!("{}. ", remark.n),
             severity: Some(remark.severity),
-            text: text + &evidence,
+            outcome: None,
+            text,
+            evidence,
         }
     });
-    let verdicts = review.verdicts.iter().map(|verdict| {
-        let kind = rejected.outcome_label(verdict);
-        let detail = match clean_to_one_line(&verdict.detail) {
-            empty if empty.is_empty() => String::new(),
-            detail => format!(": {detail}"),
-        };
-        DetailLine::from(format!("{}. {kind}{detail}", verdict.n))
+    let verdicts = review.verdicts.iter().map(|verdict| DetailLine {
+        number: format!("{}. ", verdict.n),
+        outcome: Some(rejected.outcome_label(verdict)),
+        ..DetailLine::from(clean_to_one_line(&verdict.detail))
     });
     let unopened = facts
         .and_then(|facts| facts.unopened.clone())

@@ -12,10 +12,9 @@ use super::finished_step_row::FinishedStepRow;
 use super::read_fold::{FoldState, ReadFold};
 use super::transcript_block::BlockAuthor;
 use crate::domain::event_wording::DetailLine;
-use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
 use crate::tui::failure_excerpt::{failure_excerpt, is_failure_line};
-use crate::tui::labels::role_title;
+use crate::tui::labels::{finding_label_style, role_title, without_full_stop};
 use crate::tui::markdown::{self, MarkdownRenderer};
 use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_prose};
 use crate::tui::theme::{self};
@@ -397,19 +396,57 @@ fn fact_lines(
     lines
 }
 
-/// Renders a line of a list below a fact; only the severity of a blocking finding is emphasized.
+/// The width of a severity, or of what became of a finding.
+const LABEL_COLUMNS: usize = 8;
+/// From this width on, the text of a finding is indented by its number and its label.
+const MIN_COLUMNS_OF_LIST_INDENT: usize = 57;
+
+/// Renders a line of a list below a fact. What was found of a finding's evidence is at the right end, where it fits.
 fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
-    let mut spans = vec![Span::raw("  "), Span::raw(line.number.clone())];
-    if let Some(severity) = line.severity {
-        let style = match severity {
-            FindingSeverity::Blocking => theme::severity_style(severity),
-            FindingSeverity::Major | FindingSeverity::Minor => theme::PLAIN,
-        };
-        spans.push(Span::styled(format!("[{}]", severity.as_str()), style));
-        spans.push(Span::raw(" "));
+    let number = line.number.trim_end().trim_end_matches('.');
+    let label = match (line.severity, line.outcome) {
+        (Some(severity), _) => Some((severity.as_str(), finding_label_style(severity))),
+        (None, Some(outcome)) => Some((outcome, theme::QUIET)),
+        (None, None) => None,
+    };
+    let mut spans = vec![Span::raw("  ")];
+    let Some((label, style)) = label else {
+        spans.push(Span::raw(line.number.clone()));
+        spans.extend(markdown::style_code(&line.text, theme::PLAIN));
+        return wrap_prose(&spans, columns, 5);
+    };
+    let lead = format!("{number}  ");
+    let indent = 2 + text_width(&lead) + LABEL_COLUMNS + 2;
+    spans.push(Span::styled(lead, theme::QUIET));
+    spans.push(Span::styled(format!("{label:<LABEL_COLUMNS$}"), style));
+    spans.push(Span::raw("  "));
+    let text = without_full_stop(&line.text);
+    spans.extend(markdown::style_code(text, theme::PLAIN));
+    let indent = if columns < MIN_COLUMNS_OF_LIST_INDENT {
+        5
+    } else {
+        indent
+    };
+    let mut lines = wrap_prose(&spans, columns, indent);
+    if line.evidence.is_empty() {
+        return lines;
     }
-    spans.extend(markdown::style_code(&line.text, theme::PLAIN));
-    wrap_prose(&spans, columns, 5)
+    let used = lines.last().map_or(0, line_width);
+    let room = columns.saturating_sub(used + text_width(&line.evidence));
+    match lines.last_mut() {
+        Some(last) if room >= 2 => {
+            last.spans.push(Span::raw(" ".repeat(room)));
+            last.spans
+                .push(Span::styled(line.evidence.clone(), theme::QUIET));
+            lines
+        }
+        _ => {
+            let evidence = line.evidence.replace(' ', "\u{a0}");
+            spans.push(Span::raw(" "));
+            spans.push(Span::styled(evidence, theme::QUIET));
+            wrap_prose(&spans, columns, indent)
+        }
+    }
 }
 
 /// How many lines of details a folded fact of a failure shows.
