@@ -25,6 +25,7 @@ use ratatui::text::Line;
 
 use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext};
 use super::{POINT_HINT, TabHints};
+use crate::domain::findings::plan_blocks::BlockLabel;
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::review;
@@ -48,7 +49,7 @@ pub struct CommentsTab {
 
 /// The hints for reading the findings.
 const COMMENTS_HINTS: TabHints = &[
-    POINT_HINT,
+    (&["previous-block", "next-block"], "findings"),
     (&["open"], "open"),
     (&["discuss-finding"], "discuss"),
     (&["jump"], "its line"),
@@ -264,6 +265,7 @@ fn selected_actions(
 ) -> Option<CommentsEntry> {
     let state = context.state?;
     let mut does = Vec::new();
+    let mut place = "its line".to_owned();
     if let ScrollTarget::Finding(n) = mark {
         let texts = context.documents;
         let is_opened = selection.is_open(n, texts.evidence.get(&n)) || form.expands(n);
@@ -272,20 +274,24 @@ fn selected_actions(
         if picked.is_some_and(|finding| finding_entry::has_details(finding, texts)) {
             does.push(("open", if is_opened { "fold" } else { "details" }));
         }
+        let block = picked.and_then(|finding| finding.record.block.as_ref());
+        if let Some(BlockLabel::Step(n)) = block {
+            place = format!("go to step {n}");
+        }
     }
-    does.extend_from_slice(match mark {
-        ScrollTarget::Finding(n) if state.findings.open().any(|one| one.remark.n == n) => &[
-            ("jump", "its line"),
+    does.extend(match mark {
+        ScrollTarget::Finding(n) if state.findings.open().any(|one| one.remark.n == n) => vec![
+            ("jump", place.as_str()),
             ("note", "note"),
             ("discuss-finding", "discuss"),
             ("copy", "copy"),
         ],
-        ScrollTarget::Finding(_) => &[
-            ("jump", "its line"),
+        ScrollTarget::Finding(_) => vec![
+            ("jump", place.as_str()),
             ("changed", "what changed"),
             ("copy", "copy"),
         ],
-        ScrollTarget::Note(_) => &[
+        ScrollTarget::Note(_) => vec![
             ("jump", "its line"),
             ("note", "answer"),
             ("changed", "what changed"),

@@ -7,7 +7,7 @@ use crate::domain::findings::{Finding, FindingStatus};
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollTarget, raise_line};
 use crate::tui::text_wrap::{
-    QUOTE_BAR, text_width, truncate_to_columns, wrap_prose, wrap_quotation,
+    QUOTE_BAR, line_width, text_width, truncate_to_columns, wrap_prose, wrap_quotation,
 };
 use crate::tui::theme;
 
@@ -36,6 +36,8 @@ pub(super) struct CommentsEntry {
     pub(super) mark: Option<ScrollTarget>,
     /// Whether it is cut to one row.
     pub(super) is_single_row: bool,
+    /// A sign at the right end of the first row.
+    pub(super) edge: Option<&'static str>,
 }
 
 impl CommentsEntry {
@@ -50,6 +52,7 @@ impl CommentsEntry {
             margin: EntryMargin::Absent,
             mark: None,
             is_single_row: false,
+            edge: None,
         }
     }
 
@@ -78,7 +81,11 @@ impl CommentsEntry {
             EntryMargin::Blank => Span::raw(" "),
             EntryMargin::Sign(sign, style) => Span::styled(sign, style),
         };
-        let mut lines = self.text_lines(columns.saturating_sub(MARGIN_COLUMNS));
+        let room = columns.saturating_sub(MARGIN_COLUMNS);
+        let mut lines = match self.edge {
+            Some(edge) => self.lines_with_edge(edge, room),
+            None => self.text_lines(room),
+        };
         for (n, line) in lines.iter_mut().enumerate() {
             let sign = if n == 0 { sign.clone() } else { Span::raw(" ") };
             // The bar takes the place of the sign, which moves behind it.
@@ -90,6 +97,18 @@ impl CommentsEntry {
             if let Some(bar) = bar {
                 raise_line(line, bar);
             }
+        }
+        lines
+    }
+
+    /// Lays out the text, and the sign at the right end of its first row.
+    fn lines_with_edge(&self, edge: &'static str, columns: usize) -> Vec<Line<'static>> {
+        let n_edge = text_width(edge);
+        let mut lines = self.text_lines(columns.saturating_sub(n_edge + 1));
+        if let Some(first) = lines.first_mut() {
+            let room = columns.saturating_sub(line_width(first) + n_edge);
+            first.spans.push(Span::raw(" ".repeat(room)));
+            first.spans.push(Span::styled(edge, theme::QUIET));
         }
         lines
     }

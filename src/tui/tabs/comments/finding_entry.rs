@@ -9,6 +9,7 @@ use crate::domain::discussion::GroupDiscussion;
 use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::findings::{Finding, FindingDisposition, FindingResponse, FindingStatus};
 use crate::domain::turn::Role;
+use crate::text::capitalize;
 use crate::tui::discussion_board::describe_decision;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::scroll_view::ScrollTarget;
@@ -31,12 +32,14 @@ pub(super) fn finding_entries(
     let evidence = texts.evidence.get(&remark.n);
     let fields = detail_fields(finding);
     let fold = match (evidence.is_some() || !fields.is_empty(), is_open) {
-        (false, _) => "",
-        (true, true) => "\u{a0}▾",
-        (true, false) => "\u{a0}▸",
+        (false, _) => None,
+        (true, true) => Some("▾"),
+        (true, false) => Some("▸"),
     };
-    let mut title = finding_rows::finding_title(finding, emphasis);
-    title.parts.push((fold.to_owned(), theme::QUIET));
+    let title = CommentsEntry {
+        edge: fold,
+        ..finding_rows::finding_title(finding, emphasis)
+    };
     let mut entries = vec![
         title,
         CommentsEntry::new(&finding_history(&word, finding), theme::QUIET),
@@ -230,12 +233,8 @@ fn finding_history(word: &str, finding: &Finding) -> String {
         evidence.map(|symbol| format!("{symbol} evidence")),
     ];
     let mut facts: Vec<String> = facts.into_iter().flatten().collect();
-    facts.push(if facts.is_empty() {
-        format!("Raised in review {}", finding.raised_in)
-    } else {
-        format!("raised in review {}", finding.raised_in)
-    });
-    let mut parts = vec![to_one_line(&facts.join(" · "))];
+    facts.push(format!("raised in review {}", finding.raised_in));
+    let mut parts = vec![capitalize(&to_one_line(&facts.join(" · ")))];
     let stated_again = finding.raised_in + 1..=finding.last_in;
     for review in finding.raised_in..=finding.last_in {
         if stated_again.contains(&review) {

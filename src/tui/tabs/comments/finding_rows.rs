@@ -7,6 +7,7 @@ use ratatui::style::Modifier;
 use super::comments_entry::{CommentsEntry, EntryMargin, status_label};
 use super::finding_selection::SettledFindingsFold;
 use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
+use crate::tui::labels::without_full_stop;
 use crate::tui::markdown::to_plain_line;
 use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::theme;
@@ -84,7 +85,10 @@ pub(super) fn finding_title(finding: &Finding, emphasis: FindingEmphasis) -> Com
     let parts = vec![
         (format!("{word:^BADGE_COLUMNS$}"), badge),
         (number, theme::QUIET),
-        (to_plain_line(&remark.text), text),
+        (
+            without_full_stop(&to_plain_line(&remark.text)).to_owned(),
+            text,
+        ),
     ];
     // The bar of a selected finding is in the colour of its severity, which says enough where nothing happened to it yet.
     let margin = if status.is_empty() && emphasis.is_picked {
