@@ -2,6 +2,10 @@
 //!
 //! The keys stand in a fixed order: two of the view, then the palette and help, which know all others.
 
+mod tab_hints;
+
+use tab_hints::{chat_hints, plan_hints, tab_hints};
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -19,7 +23,6 @@ use super::hit_areas::FooterButtons;
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
 use super::pager::TextPager;
 use super::tab_kind::TabKind;
-use super::tabs;
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
 use super::toast_line::ToastKind;
@@ -155,11 +158,17 @@ fn footer_hints(
         let all = layer.choose_hints(all, state).into_iter();
         return all.map(FooterHint::from).collect();
     }
-    let mut hints = view_hints(screen, state, sheet);
-    hints.truncate(MAX_VIEW_HINTS);
+    let own = plan_hints(screen, state).filter(|_| sheet.is_some());
+    let is_plan = own.is_some();
+    let mut hints = own.unwrap_or_else(|| {
+        let mut hints = view_hints(screen, state, sheet);
+        hints.truncate(MAX_VIEW_HINTS);
+        hints
+    });
     let fixed = [("palette", "commands"), ("help", "help")];
     let fixed = fixed
         .into_iter()
+        .filter(|(name, _)| !is_plan || *name == "help")
         .filter_map(|(name, what)| action_hint(screen, name, what));
     hints.extend(fixed.map(FooterHint::from));
     hints
@@ -370,7 +379,12 @@ fn view_hints(
         };
         hints.push(FooterHint::fixed(keys, "choose"));
         if screen.picks_beside_buttons() {
-            hints.push(FooterHint::fixed("↑↓", "pick"));
+            let entries = match screen.tabs.view.focused() {
+                TabKind::Plan => "steps",
+                TabKind::Comments => "findings",
+                TabKind::Chat | TabKind::Log | TabKind::Status => "pick",
+            };
+            hints.push(FooterHint::fixed("↑↓", entries));
         }
         if screen.dialogs.own.is_some() {
             hints.push(FooterHint::fixed("Esc", "back"));
@@ -424,43 +438,6 @@ fn view_hints(
 
 /// The actions whose keys come before those of the tab.
 const FIRST_HINTS: &[&str] = &["interrupt", "resume", "write"];
-
-/// Returns the hints for reading the chat. They come last, because scrolling also works.
-fn chat_hints(screen: &Screen) -> Vec<KeyHint> {
-    let names: tabs::TabHints = if screen.tabs.chat.transcript.is_empty() {
-        &[]
-    } else {
-        tabs::chat::CHAT_HINTS
-    };
-    let keymap = screen.keymap();
-    let keys = |actions: &&[&str]| {
-        let keys = actions.iter();
-        keys.filter_map(|action| keymap.action_key(action, screen.composer.focus))
-            .collect()
-    };
-    let hints = names.iter().map(|(actions, what)| KeyHint {
-        keys: keys(actions),
-        label: what,
-    });
-    hints.filter(|hint| !hint.keys.is_empty()).collect()
-}
-
-/// Returns the hints that apply only to the tab.
-fn tab_hints(screen: &Screen, state: Option<&RunState>) -> Vec<KeyHint> {
-    let tab = screen.tabs.get(screen.tabs.view.focused());
-    let context = screen.settings.tab_context(&screen.documents, state);
-    let hints = tab.hints().iter().map(|(actions, what)| KeyHint {
-        keys: actions
-            .iter()
-            .filter_map(|action| screen.keymap().action_key(action, screen.composer.focus))
-            .collect(),
-        label: what,
-    });
-    let is_there =
-        |hint: &KeyHint| !hint.keys.is_empty() && tab.is_hint_useful(hint.label, &context);
-    let is_useful = |hint: &KeyHint| is_there(hint) && is_hint_available(hint, screen, state, None);
-    hints.filter(is_useful).collect()
-}
 
 fn action_hint(screen: &Screen, action: &str, what: &'static str) -> Option<KeyHint> {
     let key = screen.keymap().action_key(action, screen.composer.focus)?;

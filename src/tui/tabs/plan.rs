@@ -18,7 +18,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::screen_tab::TabContext;
+use super::screen_tab::{TabContext, limit_page_width};
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{RunState, notes_blocker};
@@ -53,7 +53,13 @@ fn draw(
     let (texts, keymap, state) = (context.documents, context.keymap, context.state);
     let reading = &*reading;
     let columns = usize::from(area.width);
-    let page_columns = PageColumns::new(columns);
+    // The text is not wider than that of other tabs; the version is at the right edge of the pane.
+    let text_area = if reading.is_side_by_side() {
+        area
+    } else {
+        limit_page_width(area)
+    };
+    let page_columns = PageColumns::new(usize::from(text_area.width));
     let mut hasher = DefaultHasher::new();
     (columns, texts.plan.revision, reading.selected_line()).hash(&mut hasher);
     (
@@ -233,7 +239,7 @@ impl SelectedLine {
             .is_some_and(|state| notes_blocker(state).is_none());
         let mut actions = Vec::new();
         if takes_notes {
-            actions.extend([("note", "note"), ("rewrite", "rewrite")]);
+            actions.extend([("note", "note"), ("rewrite", "edit line")]);
         }
         if remarks.iter().any(|remark| remark.line == at) {
             actions.push(("jump", "to its comment"));

@@ -658,7 +658,7 @@ fn one_goes_from_a_finding_to_its_line_and_back() {
     );
     press(&mut screen, Some(&state), &[">"]);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    assert!(seen.contains("● 3 major  step 2 is too long"), "{seen}");
+    assert!(seen.contains("○ 3 major     step 2 is too long"), "{seen}");
 }
 
 #[test]

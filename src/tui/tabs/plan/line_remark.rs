@@ -8,7 +8,7 @@ use crate::domain::findings::{Finding, FindingSeverity};
 use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
 use crate::domain::run::RunState;
 use crate::tui::finding_location;
-use crate::tui::labels::author_label;
+use crate::tui::labels::{author_label, finding_label_style, without_full_stop};
 use crate::tui::markdown::to_plain_line;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget};
 use crate::tui::text_wrap::{to_one_line, wrap_spans};
@@ -74,15 +74,12 @@ pub(super) fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRema
 fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
     let remark = &finding.remark;
     let text = to_plain_line(&remark.text);
-    let sign = if finding.is_open() {
-        "●"
-    } else {
-        finding.status_symbol()
-    };
+    let text = without_full_stop(&text).to_owned();
+    let (sign, severity) = (finding.status_symbol(), remark.severity.as_str());
     LineRemark {
         mark: ScrollTarget::Finding(remark.n),
-        label: format!("{sign} {} {}  ", remark.n, remark.severity.as_str()),
-        style: theme::severity_style(remark.severity),
+        label: format!("{sign} {} {severity:<8}  ", remark.n),
+        style: finding_label_style(remark.severity),
         is_open: finding.is_open(),
         text,
         origin: String::new(),

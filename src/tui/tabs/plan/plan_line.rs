@@ -48,7 +48,7 @@ pub(super) struct PlanLineRenderer<'a> {
     pub(super) markdown: MarkdownRenderer,
     /// Whether the title has been rendered.
     has_title: bool,
-    /// The command that runs after each step, as far as it is known.
+    /// The command that runs after each step; that of the plan as far as another one is not known.
     step_test: Option<&'a str>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> PlanLineRenderer<'a> {
             Span::styled(label, theme::QUIET),
             Span::styled(to_one_line(command), theme::CODE),
         ];
-        if self.step_test == Some(command) {
+        if self.step_test.is_none_or(|test| test == command) {
             spans.push(Span::styled("   after each step", theme::QUIET));
         }
         wrap_spans(&spans, columns, label.len())

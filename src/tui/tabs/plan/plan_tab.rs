@@ -15,7 +15,6 @@ use crate::tui::proof_board::ProofBoard;
 use crate::tui::scroll_view::{ScrollTarget, ScrollView};
 use crate::tui::searchable_view::SearchableView;
 use crate::tui::tab_kind::TabKind;
-use crate::tui::tabs::screen_tab::limit_page_width;
 use crate::tui::tabs::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext};
 use crate::tui::tabs::{POINT_HINT, TabHints};
 use crate::tui::view_moves::{ScrollMove, SelectionMove};
@@ -129,14 +128,6 @@ impl ScreenTab for PlanTab {
 
     fn page(&mut self) -> Option<&mut ScrollView> {
         Some(&mut self.page)
-    }
-
-    fn page_area(&self, area: Rect) -> Rect {
-        if self.view.is_side_by_side() {
-            area
-        } else {
-            limit_page_width(area)
-        }
     }
 
     fn draw(&mut self, frame: &mut Frame, area: Rect, context: &TabContext<'_>, now: UnixMillis) {
@@ -267,10 +258,10 @@ impl ScreenTab for PlanTab {
 
 /// The hints for reading the plan.
 const PLAN_HINTS: TabHints = &[
-    POINT_HINT,
+    (&["previous-block", "next-block"], "steps"),
     (&["open"], "its diff"),
     (&["note"], "note"),
-    (&["rewrite"], "rewrite"),
+    (&["rewrite"], "edit line"),
     (&["filter"], "compare"),
 ];
 
@@ -280,5 +271,5 @@ const COMPARISON_HINTS: TabHints = &[
     (&["side"], "other form"),
     POINT_HINT,
     (&["note"], "note"),
-    (&["rewrite"], "rewrite"),
+    (&["rewrite"], "edit line"),
 ];
