@@ -213,13 +213,13 @@ pub fn describe_activity(
             (text, theme::RUNNING)
         }
         None if state.phase.is_final() => {
-            let style = match state.phase {
-                Phase::Done => theme::GOOD,
-                _ => theme::QUIET,
+            let (sign, style) = match state.phase {
+                Phase::Done => ("✓ ", theme::GOOD),
+                _ => ("", theme::QUIET),
             };
             let tasks = describe_running_tasks(state);
             let lead = if tasks.is_empty() { "" } else { " · " };
-            (format!("Run finished{lead}{tasks}"), style)
+            (format!("{sign}Run finished{lead}{tasks}"), style)
         }
         None if state.phase == Phase::RefineGoal => (WAITS.to_owned(), theme::NEEDS_YOU),
         None => match super::discussion_commands::describe_running(state, now) {

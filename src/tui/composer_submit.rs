@@ -513,16 +513,18 @@ impl Screen {
 
     /// Returns what stands in the empty composer, or below a text: who gets it, what Enter does, or how to write.
     fn composer_label(&self, state: Option<&RunState>) -> String {
+        let has_ended = state.is_some_and(|state| state.phase.is_final());
+        let is_empty = self.composer.editor.is_empty() && self.composer.draft.is_none();
+        // The card of the result has the key.
+        if has_ended && is_empty && self.overlays.find::<TextPager>().is_none() {
+            return "What is the next goal?".to_owned();
+        }
         if self.composer.focus == ComposerFocus::Unfocused {
             let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
-            let what = match state {
-                Some(state) if state.phase == Phase::Done => "write the next goal",
-                _ => "write",
-            };
             // In a text `/` searches.
             let pager = self.overlays.find::<TextPager>();
             let commands = pager.map_or(", / for commands", |_| "");
-            return format!("Press {key} to {what}{commands}");
+            return format!("Press {key} to write{commands}");
         }
         let label = if self.composer.editor.is_empty() {
             self.describe_target(state)

@@ -415,7 +415,15 @@ fn view_hints(
             && is_hint_available(&hint, screen, state, sheet);
         is_useful.then_some(FooterHint::from(hint))
     };
-    hints.extend(FIRST_HINTS.iter().filter_map(|name| row_hint(name)));
+    // The card of a result has the keys for what comes next.
+    let is_result = state.is_some_and(|state| state.phase.is_final())
+        && is_tab
+        && sheet.is_none()
+        && screen.tabs.view.focused() == TabKind::Chat;
+    let is_offered =
+        |name: &str| !(is_result && ["write", "edit", "diff", "undo", "quit"].contains(&name));
+    let first = FIRST_HINTS.iter().filter(|name| is_offered(name));
+    hints.extend(first.filter_map(|name| row_hint(name)));
     if is_tab {
         let own = tab_hints(screen, state).into_iter();
         hints.extend(own.filter(is_free).map(FooterHint::from));
@@ -429,8 +437,8 @@ fn view_hints(
     // On the welcome page there is nothing to go back to, and the other tabs are empty.
     let is_welcome = screen.shows_welcome_page(state);
     let others = others.filter(|name| !(is_welcome && ["leave", "next-tab"].contains(name)));
-    hints.extend(others.filter_map(row_hint));
-    if screen.tabs.view.focused() == TabKind::Chat && is_tab && sheet.is_none() {
+    hints.extend(others.filter(|name| is_offered(name)).filter_map(row_hint));
+    if screen.tabs.view.focused() == TabKind::Chat && is_tab && sheet.is_none() && !is_result {
         hints.extend(chat_hints(screen).into_iter().map(FooterHint::from));
     }
     hints

@@ -41,6 +41,8 @@ impl<'a> ModeLine<'a> {
             | ComposerTarget::SteerTurn(role)
             | ComposerTarget::RetryTurn(_, role) => Some(role),
             ComposerTarget::NextTurn(role) => role.or_else(|| next_role(state)),
+            ComposerTarget::NewRun => Some(self.screen.composer.refiner),
+            ComposerTarget::Nobody(_) | ComposerTarget::PlanChanges(_) => next_role(state),
             _ => None,
         }
     }
@@ -148,7 +150,8 @@ impl<'a> ModeLine<'a> {
         let mut left = Vec::new();
         if let Some(role) = self.addressee() {
             let name = labels::role_title(role);
-            let switches = state.phase == Phase::RefineGoal && self.other_refiner().is_some();
+            let is_about_goal = state.phase == Phase::RefineGoal || state.phase.is_final();
+            let switches = is_about_goal && self.other_refiner().is_some();
             left.push(ModeWord {
                 span: Span::styled(name, theme::role_style(role)),
                 command: switches.then_some(ScreenCommand::ChooseRefiner(None)),
