@@ -166,7 +166,7 @@ impl CompletionList {
                     name: slash.to_string(),
                     about: binding.help_for(*slash).into_owned(),
                     title: binding.title_for(*slash).into_owned(),
-                    matched_chars: fuzzy_picker::match_positions(typed, &slash.to_string()),
+                    matched_chars: match_positions_behind_slash(typed, &slash.to_string()),
                     ..PickerRow::default()
                 })
                 .collect(),
@@ -271,6 +271,13 @@ impl CompletionList {
         });
         (self.rows, self.insertions) = both.into_iter().unzip();
     }
+}
+
+/// Returns the positions of the typed letters in a command; the slash, which all commands begin with, marks none.
+fn match_positions_behind_slash(typed: &str, name: &str) -> Vec<usize> {
+    let mut found = fuzzy_picker::match_positions(typed, name);
+    found.retain(|at| *at > 0);
+    found
 }
 
 /// Returns whether the typed text is the whole name of a command, which may have arguments.

@@ -87,6 +87,9 @@ pub struct PickerRow {
     pub is_idle: bool,
 }
 
+/// A description that does not fit is left out where it would have fewer columns than this.
+const MIN_ABOUT_COLUMNS: usize = 24;
+
 /// Draws as many rows as fit, including the chosen one; returns the area of each row, for the mouse.
 pub fn draw_rows(
     frame: &mut Frame,
@@ -111,12 +114,14 @@ pub fn draw_rows(
 fn row_line(row: &PickerRow, is_chosen: bool, columns: usize, names: usize) -> Line<'static> {
     let sign = if is_chosen { "▸ " } else { "  " };
     let all = columns.saturating_sub(2);
-    let room = if row.about.is_empty() { all } else { names };
-    let name = truncate_to_columns(&row.name, room);
-    let gap = names.saturating_sub(text_width(&name)) + 2;
-    let room = columns.saturating_sub(2 + text_width(&name) + gap + 1);
+    let room = columns.saturating_sub(2 + names + 2 + 1);
     let is_long = text_width(&row.about) > room && !row.title.is_empty();
     let about = if is_long { &row.title } else { &row.about };
+    // A few letters of a description say nothing; the name has more use for the room.
+    let is_useless = room < MIN_ABOUT_COLUMNS && text_width(about) > room;
+    let about = if is_useless { "" } else { about.as_str() };
+    let name = truncate_to_columns(&row.name, if about.is_empty() { all } else { names });
+    let gap = names.saturating_sub(text_width(&name)) + 2;
     let style = if row.is_idle {
         theme::QUIET
     } else {

@@ -33,19 +33,11 @@ impl CompletionList {
             CompletionKind::Files => "files",
             CompletionKind::AgentsAndFiles => "agents and files",
         };
-        let text = self
-            .insertions
-            .get(self.chosen)
-            .map_or("", |text| text.trim_end());
         let keys = match (enter, self.kind) {
-            (EnterEffect::SendsText, CompletionKind::Commands) => {
-                format!("Enter runs {} · Tab completes", self.typed)
-            }
-            (EnterEffect::AcceptsEntry, CompletionKind::Commands) => {
-                format!("Tab or Enter completes {text}")
-            }
-            (EnterEffect::SendsText, _) => "Enter sends the line · Tab inserts one".to_owned(),
-            (EnterEffect::AcceptsEntry, _) => "Tab or Enter inserts one".to_owned(),
+            // The composer says what Enter does.
+            (_, CompletionKind::Commands) => "Tab completes",
+            (EnterEffect::SendsText, _) => "Enter sends the line · Tab inserts one",
+            (EnterEffect::AcceptsEntry, _) => "Tab or Enter inserts one",
         };
         format!("{what}{} · {keys} · Esc closes", self.truncation_note)
     }
