@@ -13,7 +13,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::appearance::ScreenAppearance;
 use super::command::ScreenCommand;
-use super::command_table::CommandGroup;
+use super::command_table::PaletteHeading;
 use super::composer_pane::ComposerPane;
 use super::fuzzy_picker::{self, FuzzyTarget};
 use super::keymap::ComposerFocus;
@@ -22,11 +22,13 @@ use super::overlays::{LayerContext, LayerPlace, LayerResponse, ScreenOverlay};
 use super::text_wrap;
 use super::theme::ColorTheme;
 use super::view_moves::ScrollMove;
-use palette_entry::theme_entry;
+use palette_entry::{go_title, theme_entry};
 pub(super) use palette_entry::{PaletteAction, PaletteContext, PaletteEntry};
 
 /// How many recent commands are listed first.
 const MAX_RECENT_ENTRIES: usize = 5;
+/// The command that goes to the open dialog.
+const NEEDS_ME_COMMAND: &str = "/needs-me";
 
 #[derive(Debug, Default)]
 pub struct CommandPalette {
@@ -110,7 +112,7 @@ impl ScreenOverlay for CommandPalette {
 impl CommandPalette {
     /// Returns what is listed while nothing is typed: after a run what comes next, then the recent commands, then by
     /// group the plain verbs that have an effect now, those of the current tab first.
-    fn listed_entries(now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
+    fn listed_entries(&self, now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
         let mut all = now.all_entries();
         all.retain(|entry| !entry.is_alias && entry.is_available(now));
         let order = |entry: &PaletteEntry| entry.end_offer(now).map(|offer| offer.order);
@@ -125,17 +127,23 @@ impl CommandPalette {
             let at = all.iter().position(|entry| entry.slash == *used);
             listed.extend(at.map(|at| all.remove(at).with_heading("Recently used")));
         }
-        all.retain(PaletteEntry::is_listed);
-        let mut groups = CommandGroup::IN_PALETTE;
-        if now.has_dialog {
-            // What waits for the user comes before what else can be done.
-            groups.swap(0, 1);
+        all.retain(|entry| entry.is_listed(now));
+        // Where the dialog is in front of the user, nothing leads to it.
+        let is_in_front = self.covered_dialog.is_some();
+        all.retain(|entry| !is_in_front || entry.slash != NEEDS_ME_COMMAND);
+        let mut headings = PaletteHeading::ALL;
+        if now.state.is_none() {
+            // Before a run there is little to see.
+            headings.swap(1, 2);
         }
-        for group in groups {
+        for heading in headings {
             let is_own =
-                |entry: &mut PaletteEntry| entry.binding.is_some_and(|row| row.group == group);
-            let own = all.extract_if(.., is_own);
-            let own = own.map(|entry| entry.with_heading(group.palette_label()));
+                |entry: &mut PaletteEntry| entry.place().is_some_and(|it| it.heading == heading);
+            let mut own: Vec<PaletteEntry> = all.extract_if(.., is_own).collect();
+            own.sort_by_key(|entry| entry.place().map(|place| place.order));
+            let own = own
+                .into_iter()
+                .map(|entry| entry.with_heading(heading.label()));
             let (of_tab, others): (Vec<PaletteEntry>, Vec<PaletteEntry>) =
                 own.partition(|entry| entry.is_of_tab(now));
             listed.extend(of_tab.into_iter().chain(others));
@@ -147,7 +155,7 @@ impl CommandPalette {
     /// last. Without letters, those that are listed.
     fn matching_entries(&self, now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
         if self.letters.trim().is_empty() {
-            return Self::listed_entries(now);
+            return self.listed_entries(now);
         }
         let mut all = now.all_entries();
         all.extend(self.matching_themes(now.appearance).map(theme_entry));
@@ -258,7 +266,7 @@ fn palette_context<'a>(context: &LayerContext<'a>) -> PaletteContext<'a> {
         recent_commands: &context.composer.assist.recent_commands,
         tab_actions: context.tabs.shown_actions().1,
         state: context.state,
-        has_dialog: context.waiting.is_some(),
+        go_title: context.waiting.and_then(go_title),
         dialog: context.settings.to_open_dialog(context.waiting),
         has_panes: context.tabs.view.side_area.is_some(),
     }

@@ -23,7 +23,10 @@ use command_conditions::CommandContext;
 pub use command_conditions::{OpenDialog, open_question};
 pub use command_manual::{ManualEntry, ManualSection, command_manual};
 use command_row::RunChange;
-pub use command_row::{CommandGroup, CommandRow, EndOffer, PaletteListing, ScreenFunction};
+pub use command_row::{
+    CommandGroup, CommandRow, EndOffer, PaletteHeading, PaletteListing, PalettePlace,
+    ScreenFunction,
+};
 use command_rows::GROUPS;
 pub use command_target::CommandTarget;
 pub use slash_command::{ArgumentValues, SlashArgument, SlashCommand};

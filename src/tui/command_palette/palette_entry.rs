@@ -6,12 +6,15 @@ use crate::domain::run::RunState;
 use crate::tui::appearance::ScreenAppearance;
 use crate::tui::command;
 use crate::tui::command_table::{
-    CommandRow, EndOffer, OpenDialog, PaletteListing, SlashArgument, SlashCommand, command_blocker,
-    parse_slash_command, slash_blocker,
+    CommandRow, EndOffer, OpenDialog, PaletteListing, PalettePlace, SlashArgument, SlashCommand,
+    command_blocker, parse_slash_command, slash_blocker,
 };
+use crate::tui::dialog::{ChoiceDialog, DialogWeight};
 use crate::tui::keymap::{ActiveKeymap, KeyChord};
 use crate::tui::theme::ColorTheme;
 
+/// The command that sends the turn or confirms the goal.
+const GO_COMMAND: &str = "/go";
 /// The command that moves the keys to the other pane, if there is one.
 const OTHER_PANE_COMMAND: &str = "/other-pane";
 
@@ -23,8 +26,8 @@ pub(in crate::tui) struct PaletteContext<'a> {
     /// The names of the current tab's actions.
     pub(super) tab_actions: Vec<&'static str>,
     pub(super) state: Option<&'a RunState>,
-    /// Whether a dialog is open.
-    pub(super) has_dialog: bool,
+    /// What sending the turn or confirming the goal does, in the words of the open dialog.
+    pub(super) go_title: Option<String>,
     pub(super) dialog: Option<OpenDialog>,
     /// Whether a second pane is visible.
     pub(super) has_panes: bool,
@@ -39,9 +42,21 @@ impl PaletteContext<'_> {
             if let Some(offer) = entry.end_offer(self) {
                 entry.title = Cow::Borrowed(offer.title);
             }
+            if let Some(title) = self.go_title.as_ref().filter(|_| entry.slash == GO_COMMAND) {
+                entry.title = Cow::Owned(title.clone());
+            }
         }
         all
     }
+}
+
+/// Returns the words of the choice that the command carries out: those of the question where the choice only says to send
+/// it.
+pub(super) fn go_title(sheet: &ChoiceDialog) -> Option<String> {
+    let go = sheet.choices.iter().find(|choice| choice.key == 'g')?;
+    let asked = sheet.title.strip_suffix('?');
+    let title = asked.filter(|_| sheet.weight == DialogWeight::Routine);
+    Some(title.unwrap_or(&go.label).to_owned())
 }
 
 /// One entry: a binding under one of its slash commands.
@@ -124,22 +139,31 @@ impl PaletteEntry {
         self.blocker(now).is_none()
     }
 
-    /// Returns whether it is one of the current tab's actions.
+    /// Returns whether it is one of the current tab's actions and has no place of its own.
     pub(super) fn is_of_tab(&self, now: &PaletteContext<'_>) -> bool {
-        let row = self.binding;
+        let row = self.binding.filter(|row| row.own_place.is_none());
         row.is_some_and(|row| now.tab_actions.contains(&row.name))
     }
 
     /// Returns whether it is listed while nothing is typed.
-    pub(super) fn is_listed(&self) -> bool {
-        let row = self.binding;
-        row.is_some_and(|row| row.palette_listing == PaletteListing::Always)
+    pub(super) fn is_listed(&self, now: &PaletteContext<'_>) -> bool {
+        self.binding.is_some_and(|row| match row.palette_listing {
+            PaletteListing::Always => true,
+            PaletteListing::DuringRun => now.state.is_some(),
+            PaletteListing::BeforeRun => now.state.is_none(),
+            PaletteListing::WhenSearched => false,
+        })
     }
 
     /// Returns how it is offered now that the run is over.
     pub(super) fn end_offer(&self, now: &PaletteContext<'_>) -> Option<EndOffer> {
         now.state.filter(|state| state.is_over())?;
         self.binding?.end_offer.filter(|_| !self.is_alias)
+    }
+
+    /// Returns where it is listed.
+    pub(super) fn place(&self) -> Option<PalettePlace> {
+        self.binding.map(CommandRow::palette_place)
     }
 
     pub(super) fn with_heading(self, heading: &'static str) -> Self {

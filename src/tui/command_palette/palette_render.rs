@@ -20,8 +20,10 @@ const MAX_ROWS: u16 = 36;
 const MIN_ROWS_FOR_TITLE: u16 = 20;
 /// From this window height on, it also says what the selected entry does.
 const MIN_ROWS_FOR_ABOUT: u16 = 30;
-/// How many rows the description of the selected entry has.
+/// How many rows the description of the selected entry has at most.
 const ABOUT_ROWS: usize = 2;
+/// From this window height on, a blank row is between two groups.
+const MIN_ROWS_OF_BLANKS: u16 = 24;
 
 /// One line of the list.
 enum PaletteLine {
@@ -52,18 +54,24 @@ impl PaletteLine {
 struct PaletteGrid {
     area: Rect,
     has_title: bool,
-    /// Whether it says what the selected entry does.
-    has_about: bool,
+    /// How many rows say what the selected entry does, with the blank one above them.
+    about_rows: usize,
     /// The blank columns at the left of a text, the first ones for the sign of the selected entry, and at its right.
     margins: (usize, usize),
 }
 
 impl PaletteGrid {
-    fn new(window: Rect, n_lines: usize) -> Self {
+    fn new(window: Rect, n_lines: usize, chosen: Option<&PaletteEntry>) -> Self {
         let has_title = window.height >= MIN_ROWS_FOR_TITLE;
-        let has_about = window.height >= MIN_ROWS_FOR_ABOUT;
+        let width = window.width.min(MAX_COLUMNS);
+        let margins = if width < MAX_COLUMNS { (2, 0) } else { (3, 3) };
+        let text_columns = usize::from(width).saturating_sub(margins.0 + margins.1);
+        let about_rows = match chosen.map_or(0, |entry| about_lines(entry, text_columns).len()) {
+            n_rows if n_rows > 0 && window.height >= MIN_ROWS_FOR_ABOUT => 1 + n_rows,
+            _ => 0,
+        };
         // Title, letters and description have a blank row each.
-        let rest = 4 + 2 * usize::from(has_title) + (1 + ABOUT_ROWS) * usize::from(has_about);
+        let rest = 4 + 2 * usize::from(has_title) + about_rows;
         let most = if has_title {
             MAX_ROWS.min(window.height - 4)
         } else {
@@ -71,7 +79,6 @@ impl PaletteGrid {
             window.height.saturating_sub(1).max(3).min(window.height)
         };
         let wanted = u16::try_from(n_lines.max(1) + rest).unwrap_or(u16::MAX);
-        let width = window.width.min(MAX_COLUMNS);
         Self {
             // The top edge stays in place as the list gets shorter.
             area: Rect {
@@ -81,8 +88,8 @@ impl PaletteGrid {
                 height: most.min(wanted),
             },
             has_title,
-            has_about,
-            margins: if width < MAX_COLUMNS { (2, 0) } else { (3, 3) },
+            about_rows,
+            margins,
         }
     }
 
@@ -108,16 +115,19 @@ impl CommandPalette {
     ) -> (Rect, Vec<(Rect, usize)>) {
         let entries = self.matching_entries(now);
         let n_unlisted = self.count_unlisted(&entries, now);
-        let lines = palette_lines(&entries, now, n_unlisted);
-        let grid = PaletteGrid::new(frame.area(), lines.len());
+        let mut lines = palette_lines(&entries, now, n_unlisted);
+        if frame.area().height < MIN_ROWS_OF_BLANKS {
+            lines.retain(|line| !matches!(line, PaletteLine::Blank));
+        }
+        let chosen = entries.get(self.chosen);
+        let grid = PaletteGrid::new(frame.area(), lines.len(), chosen);
         let mut rest = popup::draw(frame, grid.area, "", theme);
         if grid.has_title {
             let title = grid.text_area(split_top(&mut rest, 2));
             draw_title(frame, title);
         }
-        if grid.has_about {
-            let about = split_bottom(&mut rest, ABOUT_ROWS + 1);
-            let chosen = entries.get(self.chosen);
+        if grid.about_rows > 0 {
+            let about = split_bottom(&mut rest, grid.about_rows);
             draw_about(frame, grid.text_area(about), chosen);
         }
         let typed = split_top(&mut rest, 2);
@@ -132,22 +142,33 @@ impl CommandPalette {
             n if n == entries.len() => lines.len().saturating_sub(1),
             _ => lines.iter().rposition(is_chosen).unwrap_or(0),
         };
-        let from = (last + 1).saturating_sub(usize::from(rest.height));
+        let rows = usize::from(rest.height);
+        let mut from = (last + 1).saturating_sub(rows);
+        let n_entries = |lines: &[PaletteLine]| {
+            let entries = lines.iter();
+            entries
+                .filter(|line| matches!(line, PaletteLine::Entry { .. }))
+                .count()
+        };
+        let n_cut = |from: usize| lines.get(from + rows - 1..).map_or(0, n_entries);
+        // The last row says how many are below, where it is not the last line of the list.
+        let is_cut = |from: usize| rows > 1 && from + rows < lines.len() && n_cut(from) > 0;
+        if is_cut(from) && from + rows <= last + 1 {
+            from += 1;
+        }
+        let more = is_cut(from).then(|| format!("▾ {} more", n_cut(from)));
+        let n_rows = rows - usize::from(more.is_some());
         let mut places = Vec::new();
-        for (place, line) in rest.rows().zip(lines.iter().skip(from)) {
+        for (place, line) in rest.rows().take(n_rows).zip(lines.iter().skip(from)) {
             places.extend(line.entry().map(|at| (place, at)));
             draw_line(frame, &self.list_line(line, &entries, &grid, place), place);
         }
-        let n_below = places.last().map_or(0, |(_, at)| entries.len() - at - 1);
-        if n_below > 0 && grid.has_about {
-            // In the blank row above the description.
-            let row = Rect {
-                y: rest.bottom(),
-                height: 1,
-                ..rest
-            };
-            let text = Line::styled(format!("↓ {n_below} more"), theme::QUIET);
-            draw_line(frame, &text, grid.text_area(row));
+        if let Some((row, more)) = rest.rows().last().zip(more) {
+            draw_line(
+                frame,
+                &Line::styled(more, theme::QUIET),
+                grid.text_area(row),
+            );
         }
         (grid.area, places)
     }
@@ -251,13 +272,21 @@ fn draw_title(frame: &mut Frame, area: Rect) {
 /// Draws what an entry does, where its title does not already say all of it.
 fn draw_about(frame: &mut Frame, mut area: Rect, entry: Option<&PaletteEntry>) {
     split_top(&mut area, 1);
-    if let Some(entry) = entry.filter(|entry| entry.help != entry.title) {
-        let text = [Span::styled(entry.help.to_string(), theme::QUIET)];
-        let lines = wrap_spans_to_rows(&text, usize::from(area.width), 0, ABOUT_ROWS);
+    if let Some(entry) = entry {
+        let lines = about_lines(entry, usize::from(area.width));
         for (place, line) in area.rows().zip(lines) {
             draw_line(frame, &line, place);
         }
     }
+}
+
+/// Lays out what an entry does; no rows where its title already says all of it.
+fn about_lines(entry: &PaletteEntry, columns: usize) -> Vec<Line<'static>> {
+    if entry.help == entry.title {
+        return Vec::new();
+    }
+    let text = [Span::styled(entry.help.to_string(), theme::QUIET)];
+    wrap_spans_to_rows(&text, columns, 0, ABOUT_ROWS)
 }
 
 /// Returns the lines of the list: a heading above the first entry of each group, below an entry that has no effect now,

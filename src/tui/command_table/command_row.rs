@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use super::command_conditions::{CommandContext, is_always_available};
 use super::command_target::CommandTarget;
 use super::slash_command::{ArgumentValues, SlashArgument, SlashCommand};
+use crate::domain::phase::Mode;
 use crate::domain::run::RunState;
 use crate::tui::action::Action;
 use crate::tui::command::{RowCall, ScreenCommand};
@@ -50,8 +51,48 @@ pub enum ViewReach {
 pub enum PaletteListing {
     /// Also while nothing is typed.
     Always,
+    /// Also while nothing is typed, once there is a run.
+    DuringRun,
+    /// Also while nothing is typed, before there is a run.
+    BeforeRun,
     WhenSearched,
 }
+
+/// A heading of the palette, which has fewer and larger groups than the help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaletteHeading {
+    Now,
+    View,
+    Run,
+    Agents,
+    Screen,
+}
+
+impl PaletteHeading {
+    /// All headings, in the order of the palette during a run.
+    pub const ALL: [Self; 5] = [Self::Now, Self::View, Self::Run, Self::Agents, Self::Screen];
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Now => "Now",
+            Self::View => "View",
+            Self::Run => "Run",
+            Self::Agents => "Agents",
+            Self::Screen => "Screen",
+        }
+    }
+}
+
+/// Where the palette lists a command that does not simply follow its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PalettePlace {
+    pub heading: PaletteHeading,
+    /// The place below the heading; lower ones come first. Commands without a place are between 0 and 100.
+    pub order: u8,
+}
+
+/// The place of a command that follows its group.
+const USUAL_ORDER: u8 = 50;
 
 /// What the palette offers first once the run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +151,8 @@ pub struct CommandRow {
     pub is_sendable: bool,
     pub reach: ViewReach,
     pub palette_listing: PaletteListing,
+    /// Where the palette lists it, if not below the heading of its group.
+    pub own_place: Option<PalettePlace>,
     pub end_offer: Option<EndOffer>,
     /// Whether it only means something in a window, so that linear mode does not list it.
     pub is_for_window: bool,
@@ -159,6 +202,7 @@ pub const fn slash_command(
         is_sendable: false,
         reach: ViewReach::None,
         palette_listing: PaletteListing::WhenSearched,
+        own_place: None,
         end_offer: None,
         is_for_window: false,
     }
@@ -220,26 +264,14 @@ impl CommandGroup {
         }
     }
 
-    /// All groups, in the order of the palette.
-    pub const IN_PALETTE: [Self; 8] = [
-        Self::Run,
-        Self::Requests,
-        Self::Navigation,
-        Self::Layout,
-        Self::Documents,
-        Self::Agents,
-        Self::Program,
-        Self::Composer,
-    ];
-
-    /// Returns the heading in the palette, which has fewer and larger groups.
-    pub fn palette_label(self) -> &'static str {
+    /// Returns the heading in the palette.
+    pub fn palette_heading(self) -> PaletteHeading {
         match self {
-            Self::Run | Self::Requests => "Now",
-            Self::Layout | Self::Navigation => "View",
-            Self::Documents => "Run",
-            Self::Agents => "Agents",
-            Self::Composer | Self::Program => "Screen",
+            Self::Run | Self::Requests => PaletteHeading::Now,
+            Self::Layout | Self::Navigation => PaletteHeading::View,
+            Self::Documents => PaletteHeading::Run,
+            Self::Agents => PaletteHeading::Agents,
+            Self::Composer | Self::Program => PaletteHeading::Screen,
         }
     }
 }
@@ -341,6 +373,32 @@ impl CommandRow {
         self
     }
 
+    /// Lists the command like [`Self::listed`], once there is a run.
+    pub const fn listed_during_run(mut self) -> Self {
+        self.palette_listing = PaletteListing::DuringRun;
+        self
+    }
+
+    /// Lists the command like [`Self::listed`], before there is a run.
+    pub const fn listed_before_run(mut self) -> Self {
+        self.palette_listing = PaletteListing::BeforeRun;
+        self
+    }
+
+    /// Lists the command below another heading of the palette than its group's, or at another place.
+    pub const fn placed(mut self, heading: PaletteHeading, order: u8) -> Self {
+        self.own_place = Some(PalettePlace { heading, order });
+        self
+    }
+
+    /// Returns where the palette lists it.
+    pub fn palette_place(&self) -> PalettePlace {
+        self.own_place.unwrap_or(PalettePlace {
+            heading: self.group.palette_heading(),
+            order: USUAL_ORDER,
+        })
+    }
+
     /// Leaves the command out of linear mode's help.
     pub const fn in_window_only(mut self) -> Self {
         self.is_for_window = true;
@@ -370,7 +428,7 @@ impl CommandRow {
     /// Returns what one of its slash commands does, in a few plain words.
     pub fn title_for(&self, slash: SlashCommand) -> Cow<'static, str> {
         match (slash.mode(), self.title) {
-            (Some(mode), _) => Cow::Owned(format!("Mode: {}", mode.label())),
+            (Some(mode), _) => Cow::Owned(format!("{}: {}", mode.label(), in_few_words(mode))),
             (None, "") => Cow::Borrowed(self.help),
             (None, title) => Cow::Borrowed(title),
         }
@@ -451,5 +509,15 @@ impl CommandRow {
                     | (KeyContext::Composer, KeyContext::OutsideComposer)
             ),
         }
+    }
+}
+
+/// Says what a mode allows, where there is little room.
+fn in_few_words(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Plan => "edits are denied",
+        Mode::Default => "your rules decide",
+        Mode::AutoEdit => "edits run unasked",
+        Mode::Yolo => "nothing is asked",
     }
 }

@@ -9,7 +9,7 @@ use ratatui::crossterm::event::KeyCode;
 use super::argument_parsers as parse;
 use super::command_conditions as only_if;
 use super::command_row::CommandEffect::{Build, Call};
-use super::command_row::{CommandGroup, CommandRow, ViewReach};
+use super::command_row::{CommandGroup, CommandRow, PaletteHeading, ViewReach};
 use super::command_row::{in_group, key_command, slash_command};
 use super::slash_command::ArgumentValues;
 use super::slash_command::SlashArgument::{Choice, Optional, Text};
@@ -69,7 +69,7 @@ static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
         .with_argument(Text("N TEXT")).titled("Plan a step again…")
         .unless(only_if::plan_is_being_executed).changes_run(),
     key_command("/cancel", &[], Anywhere, Build(|_| Ok(ScreenCommand::CancelRun)), "Cancel the run")
-        .unless(only_if::run_is_open).changes_run().sendable().listed(),
+        .unless(only_if::run_is_open).changes_run().sendable().placed(PaletteHeading::Run, 130).listed(),
     key_command("/resume", &[letter_key('r')], OutsideComposer, Build(|_| Ok(ScreenCommand::ResumeRun)),
         "Resume the unfinished run, or the open one of the history").titled("Resume an unfinished run")
         .hint(140, "resume").unless(only_if::run_can_be_resumed).changes_run().listed(),
@@ -78,7 +78,7 @@ static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
 #[rustfmt::skip]
 static REQUESTS: &[CommandRow] = &in_group(CommandGroup::Requests, [
     key_command("/needs-me", &[letter_key('!')], OutsideComposer, Build(|_| Ok(ScreenCommand::GoToWaitingDialog)),
-        "Go to what needs you").unless(only_if::dialog_is_open).listed(),
+        "Go to the open question").unless(only_if::dialog_is_open).placed(PaletteHeading::Now, 0).listed(),
     key_command("/view", &[letter_key('v')], OutsideComposer, Build(|_| Ok(ScreenCommand::ViewFullText)),
         "Show the whole prompt, request or question").titled("Show the whole prompt or request").hint(90, "view").unless(only_if::dialog_is_open),
     slash_command("/answer", Build(|word| parse::require_text("answer", word).map(ScreenCommand::AnswerQuestion)),
@@ -104,8 +104,8 @@ static DOCUMENTS: &[CommandRow] = &in_group(CommandGroup::Documents, [
         "Edit a document or an open merge in your editor").titled("Edit a document in your editor").with_argument(Choice(&["plan", "comments", "merge"]))
         .hint(70, "edit").unless(only_if::plan_exists).changes_run().listed(),
     key_command("/diff", &[letter_key('d')], OutsideComposer, Build(parse::parse_diff),
-        "Show the diff of the run, of step N, or of the plan").titled("Show the changes").with_argument(Optional(&["N", "plan"]))
-        .hint(80, "diff").unless(only_if::step_has_run).listed().offered_at_end(1, "See the diff"),
+        "Show the diff of the run, of step N, or of the plan").titled("Changes").with_argument(Optional(&["N", "plan"]))
+        .hint(80, "diff").unless(only_if::step_has_run).placed(PaletteHeading::View, 20).listed().offered_at_end(1, "See the diff"),
     key_command("/note", &[letter_key(';')], OutsideComposer, Build(|text| Ok(ScreenCommand::AddPlanNote(text.to_owned()))),
         "Add a note for both agents to the selected plan line, finding or thread (or `step 2: TEXT`)").titled("Add a note for the agents…").with_argument(Optional(&["TEXT"]))
         .unless(only_if::notes_are_taken).changes_run(),
@@ -131,8 +131,8 @@ static AGENTS: &[CommandRow] = &in_group(CommandGroup::Agents, [
         .with_argument(Text("AGENT TEXT")).titled("Give a task to another agent…").with_values(ArgumentValues::TaskAgents).changes_run()
         .listed(),
     slash_command("/agent", Call(|screen, name, state| screen.show_agents(name, state)),
-        "List the agents and what each may do").titled("List the agents…").with_argument(Optional(&["NAME"])).with_unlisted_name("/agents")
-        .with_values(ArgumentValues::Agents),
+        "List the agents and what each may do").titled("What agents may do…").with_argument(Optional(&["NAME"])).with_unlisted_name("/agents")
+        .placed(PaletteHeading::Run, 113).listed_before_run().with_values(ArgumentValues::Agents),
     slash_command("/sessions", Call(|screen, _, state| screen.list_children(state)),
         "List task sessions, read or stop one").titled("List task sessions…").changes_run(),
     slash_command("/todos", Call(|screen, _, state| screen.show_todo_lists(state)), "Show the agents' todo lists"),
@@ -170,7 +170,8 @@ static NAVIGATION: &[CommandRow] = &in_group(CommandGroup::Navigation, [
     key_command("/previous-turn", &[letter_key('[')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::SelectAdjacent(SelectionMove::PreviousTurn))), "Go to the previous turn"),
     key_command("/find", &[ctrl_key('f')], Anywhere, Build(|_| Ok(ScreenCommand::OpenSearch)),
-        "Find text in the open tab, text or diff").titled("Find text…").reaches(ViewReach::Diff).listed(),
+        "Find text in the open tab, text or diff").titled("Find text…").reaches(ViewReach::Diff)
+        .placed(PaletteHeading::View, 30).listed_during_run(),
     key_command("/up", &[plain_key(KeyCode::PageUp)], Anywhere, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::PageUp))),
         "Page up").named("page-up").reaches(ViewReach::DiffAndBoard).in_window_only(),
     key_command("/down", &[plain_key(KeyCode::PageDown)], Anywhere, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::PageDown))),
@@ -192,7 +193,8 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
     key_command("/chat", &[letter_key('1')], OutsideComposer, Build(|_| Ok(ScreenCommand::Show(TabKind::Chat))),
         "Show Chat").named("show-chat").reaches(ViewReach::DiffAndBoard),
     key_command("/tab", &[letter_key('2')], OutsideComposer, Build(parse::parse_tab),
-        "Show Plan").named("show-plan").with_argument(Choice(&["plan"])).reaches(ViewReach::DiffAndBoard),
+        "Show Plan").titled("Plan").named("show-plan").with_argument(Choice(&["plan"])).reaches(ViewReach::DiffAndBoard)
+        .placed(PaletteHeading::View, 10).listed_during_run(),
     key_command("/comments", &[letter_key('3')], OutsideComposer, Build(|_| Ok(ScreenCommand::Show(TabKind::Comments))),
         "Show Comments").named("show-comments").reaches(ViewReach::DiffAndBoard),
     key_command("/log", &[letter_key('4')], OutsideComposer, Build(|_| Ok(ScreenCommand::Show(TabKind::Log))),
@@ -216,7 +218,7 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
     key_command("/other-pane", &[plain_key(KeyCode::F(6))], Anywhere, Build(|_| Ok(ScreenCommand::TogglePaneFocus)),
         "Switch the keys to the other pane").titled("Go to the other pane").hint(100, "other pane").in_window_only(),
     key_command("/theme", &[], Anywhere, Build(parse::parse_theme),
-        "List the themes, or use one").titled("Choose a theme…").with_argument(Optional(&["NAME"])).with_values(ArgumentValues::Themes)
+        "List the themes, or use one").titled("Theme…").with_argument(Optional(&["NAME"])).with_values(ArgumentValues::Themes)
         .listed().in_window_only(),
     key_command("/mouse", &[plain_key(KeyCode::F(3))], Anywhere, Call(|screen, _, _| screen.toggle_mouse_capture()),
         "Give the mouse to the terminal, or take it back").titled("Give the mouse to the terminal").in_window_only(),
@@ -251,11 +253,13 @@ static PROGRAM: &[CommandRow] = &in_group(CommandGroup::Program, [
     key_command("/palette", &[ctrl_key('p'), letter_key(':')], Anywhere, Build(|_| Ok(ScreenCommand::OpenPalette)),
         "Find a command by a few letters").titled("Find a command").hint(160, "commands").reaches(ViewReach::DiffAndBoard).in_window_only(),
     key_command("/history", &[], Anywhere, Call(|_, _, _| vec![Action::ShowHistory]),
-        "List earlier runs, read one, or resume an unfinished one").titled("List earlier runs…").listed(),
+        "List earlier runs, read one, or resume an unfinished one").titled("Earlier runs…")
+        .placed(PaletteHeading::Run, 110).listed(),
     key_command("/export", &[ctrl_key('s')], OutsideComposer, Build(parse::parse_export),
-        "Export a report of the run").with_argument(Optional(&["html", "md"]))
-        .unless(only_if::run_exists).not_in_overlay().listed().offered_at_end(3, "Export a report"),
-    slash_command("/diagnose", Call(|_, _, _| vec![Action::Diagnose]), "Check CLIs, git and settings"),
+        "Export a report of the run").titled("Export a report").with_argument(Optional(&["html", "md"]))
+        .unless(only_if::run_exists).not_in_overlay().placed(PaletteHeading::Run, 120).listed().offered_at_end(3, "Export a report"),
+    slash_command("/diagnose", Call(|_, _, _| vec![Action::Diagnose]), "Check CLIs, git and settings")
+        .titled("Check the setup").placed(PaletteHeading::Run, 112).listed_before_run(),
     key_command("/suspend", &[ctrl_key('z')], Anywhere, Call(|_, _, _| vec![Action::Suspend]),
         "Suspend to the background").reaches(ViewReach::All),
     key_command("/quit", &[ctrl_key('c')], Anywhere, Build(|_| Ok(ScreenCommand::Quit)),

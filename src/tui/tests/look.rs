@@ -347,7 +347,7 @@ fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_t
     // What a hand already knows is there only once it is typed.
     assert!(at(&rows, "Find text…").is_some() && at(&rows, "Show Chat").is_none());
     // A command that the user completes is listed as any other, by whether it has an effect now.
-    assert!(at(&rows, "/steer").is_some() && at(&rows, "Show the changes").is_none());
+    assert!(at(&rows, "/steer").is_some() && at(&rows, "Changes").is_none());
     press(&mut screen, Some(&state), &["show chat"]);
     assert!(at(&palette_rows(&mut screen, &state), "Show Chat").is_some());
     press(&mut screen, Some(&state), &["<c-u>", "interrupt"]);
