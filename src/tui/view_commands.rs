@@ -79,7 +79,8 @@ impl Screen {
             composer: &self.composer,
             discussions: &self.discussions,
             below: &[],
-            is_guarded: self.dialogs.guard.is_view_guarded(),
+            is_guarded: self.overlays.is_in_front::<DiscussionBoard>()
+                && self.dialogs.guard.is_view_guarded(),
             page_rows: self.hit_areas.body.height,
             now: self.dialogs.current_time().unwrap_or(UnixMillis(0)),
         };

@@ -1,4 +1,4 @@
-//! The diff as a layer over the tab: its keys and clicks, and its place on the screen, with the pending dialog, if any, below it.
+//! The diff as a layer over the tab: its clicks and hints, and its place, with the pending dialog, if any, below it.
 //!
 //! The dialog's keys mean something else in the diff view, so the dialog's choices are not shown.
 

@@ -36,10 +36,8 @@ impl ScreenOverlay for TextPager {
         if area.is_empty() {
             return;
         }
-        let child = self
-            .session()
-            .and_then(|open| child_title(context.state?, open));
-        if let Some(title) = child {
+        let child = |open| child_title(context.state?, open);
+        if let Some(title) = self.session().and_then(child) {
             self.title = to_one_line(&title);
         }
         let keymap = context.keymap();
@@ -136,20 +134,14 @@ impl ScreenOverlay for TextPager {
 impl TextPager {
     /// Says how a dialog is answered whose text is read, where the key is one of its answers.
     fn explain_answer_key(&self, key: KeyEvent, context: &LayerContext<'_>) -> LayerResponse {
-        let read = self.dialog_id();
-        let sheet = context
-            .waiting
-            .filter(|sheet| Some(sheet.id.as_str()) == read);
-        let is_answer = sheet.is_some_and(|sheet| {
-            let mut keys = sheet.choices.iter().map(|choice| choice.key);
-            keys.any(|letter| key.code == KeyCode::Char(letter))
-        });
-        if !is_answer {
+        let is_read = |sheet: &&ChoiceDialog| self.dialog_id() == Some(sheet.id.as_str());
+        let choices = context.waiting.filter(is_read).map(|sheet| &sheet.choices);
+        let mut keys = choices.into_iter().flatten().map(|choice| choice.key);
+        if !keys.any(|letter| key.code == KeyCode::Char(letter)) {
             return LayerResponse::used();
         }
-        let close = context
-            .keymap()
-            .key_label("close", ComposerFocus::Unfocused);
+        let keymap = context.keymap();
+        let close = keymap.key_label("close", ComposerFocus::Unfocused);
         LayerResponse::Toast(format!("{close} goes back to answer"))
     }
 }
