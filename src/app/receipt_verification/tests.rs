@@ -529,7 +529,7 @@ async fn a_range_that_was_squashed_or_rebased_is_whole_if_it_ends_with_the_last_
         "rebase",
         "-q",
         "--exec",
-        "git commit -q --amend --no-edit --reset-author --date=@1",
+        "git commit -q --amend --no-edit --reset-author --date=2001-02-03T04:05:06Z",
         "start",
     ]);
     let expected = "6\n1 proven\n2 proven\nrewritten: [Step 1] do it\nrewritten: [Step 2] do it";
