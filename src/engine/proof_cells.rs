@@ -12,6 +12,7 @@ mod earlier_cells;
 mod flaky_tests;
 mod joined_cells;
 mod mutant_trial;
+mod seen_trees;
 mod step_cells;
 mod suite_check;
 
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub use check_rerunner::{CheckRerunner, RerunGround, RerunResult};
-pub(in crate::engine) use earlier_cells::SeenTrees;
+pub(in crate::engine) use seen_trees::SeenTrees;
 
 use cell_runner::{CellRunner, FinishedCell, parse_test_variables};
 use cell_trees::{StepTrees, tree_with_paths};

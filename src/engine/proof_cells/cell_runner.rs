@@ -9,8 +9,8 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::carried_folders::{CarriedFolders, carry_into_copy, fingerprint_build};
-use super::earlier_cells::SeenTrees;
 use super::joined_cells::join_cells;
+use super::seen_trees::SeenTrees;
 use crate::domain::ids::Sha256;
 use crate::domain::proof_progress::{ProofProgress, ProofRun, ProofRunEnd, RunTime};
 use crate::domain::receipt::{Receipt, TestOutcome};
