@@ -318,28 +318,6 @@ impl Finding {
         }
     }
 
-    /// Describes why it stands where it stands, for the user.
-    pub fn describe_status(&self) -> String {
-        self.status_note().unwrap_or_else(|| "open".to_owned())
-    }
-
-    /// Returns the same; `None` where it is open and nothing more is to be said.
-    pub fn status_note(&self) -> Option<String> {
-        let text = match self.status {
-            FindingStatus::Open if self.record.dispute.is_some() => "disputed, you decide",
-            FindingStatus::Open => self.describe_open()?,
-            FindingStatus::Fixed => "fixed",
-            FindingStatus::Withdrawn | FindingStatus::Rebutted | FindingStatus::DecidedByUser => {
-                self.outcome().long_label()
-            }
-            FindingStatus::Residual => {
-                let reason = self.record.residual.map(ResidualReason::describe);
-                return Some(format!("left open: {}", reason.unwrap_or("minor")));
-            }
-        };
-        Some(text.to_owned())
-    }
-
     /// Returns the planner's answer since the review that last stated it.
     pub fn current_disposition(&self) -> Option<FindingDisposition> {
         let current = self

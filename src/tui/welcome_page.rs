@@ -41,6 +41,7 @@ pub struct ReadyPart {
 pub enum ReadyOwner {
     /// The agents of these roles, as in `Planner, executor`.
     Agents(String),
+    /// Left out where there is little room: it says who commits, not whether a run can start.
     Git,
 }
 
@@ -96,7 +97,6 @@ const FIRST_STEPS: [&str; 3] = [
     "Send each turn, or switch to Auto",
     "Run the plan, undo any step",
 ];
-/// The part that is left out where there is little room: it says who commits, not whether a run can start.
 
 impl WelcomeInfo {
     /// Returns whether something is missing without which no run can start.

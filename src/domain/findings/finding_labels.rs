@@ -4,6 +4,7 @@
 use super::evidence::EvidenceCheck;
 use super::{
     Finding, FindingDisposition, FindingLedger, FindingRecord, FindingSeverity, FindingStatus,
+    ResidualReason,
 };
 use crate::text::clean_to_one_line;
 
@@ -162,8 +163,30 @@ impl Finding {
         }
     }
 
+    /// Describes why it stands where it stands, for the user.
+    pub fn describe_status(&self) -> String {
+        self.status_note().unwrap_or_else(|| "open".to_owned())
+    }
+
+    /// Returns the same; `None` where it is open and nothing more is to be said.
+    pub fn status_note(&self) -> Option<String> {
+        let text = match self.status {
+            FindingStatus::Open if self.record.dispute.is_some() => "disputed, you decide",
+            FindingStatus::Open => self.describe_open()?,
+            FindingStatus::Fixed => "fixed",
+            FindingStatus::Withdrawn | FindingStatus::Rebutted | FindingStatus::DecidedByUser => {
+                self.outcome().long_label()
+            }
+            FindingStatus::Residual => {
+                let reason = self.record.residual.map(ResidualReason::describe);
+                return Some(format!("left open: {}", reason.unwrap_or("minor")));
+            }
+        };
+        Some(text.to_owned())
+    }
+
     /// Returns why an open finding is open, where the bare word does not say it.
-    pub(super) fn describe_open(&self) -> Option<&'static str> {
+    fn describe_open(&self) -> Option<&'static str> {
         Some(match (self.current_disposition(), &self.record) {
             (_, record) if record.is_waiting => "waits until others are settled",
             (Some(FindingDisposition::Accepted), _) => "accepted, reviewer checks next",
