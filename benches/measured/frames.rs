@@ -1,7 +1,7 @@
 //! Measures a key and the frame that answers it with 100,000 events in the transcript, compared with an empty screen;
 //! and a page up in the middle of it, compared with a short transcript.
 
-use agent_collab::domain::text_delta::TextDelta;
+use agent_collab::domain::text_delta::{DeltaChange, TextAuthor, TextDelta};
 use agent_collab::domain::turn::Role;
 use ratatui::crossterm::event::KeyCode;
 
@@ -39,10 +39,10 @@ pub fn run() -> anyhow::Result<()> {
 
     let mut writing = Drawn::empty()?;
     let mut piece = || {
-        writing.screen.on_delta(TextDelta::Text {
-            role: Role::Planner,
+        writing.screen.on_delta(TextDelta {
+            author: TextAuthor::Role(Role::Planner),
             item: "1".to_owned(),
-            text: "a piece of a text\n".to_owned(),
+            change: DeltaChange::Append("a piece of a text\n".to_owned()),
         });
         writing.draw()
     };
