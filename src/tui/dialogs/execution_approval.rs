@@ -20,6 +20,7 @@ use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::labels::without_full_stop;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
@@ -218,6 +219,12 @@ fn gravest_first(outcome: FindingOutcome, state: &RunState) -> Vec<&Finding> {
     findings
 }
 
+/// Describes a finding in one row.
+fn finding_value(finding: &Finding) -> String {
+    let value = finding.describe_as_value();
+    truncate_to_columns(without_full_stop(&value), MAX_FINDING_COLUMNS)
+}
+
 /// Adds a row for each of the first findings that are left open.
 fn add_left_open(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     let left = gravest_first(FindingOutcome::LeftOpen, state);
@@ -227,7 +234,7 @@ fn add_left_open(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     for (n, finding) in left.iter().take(MAX_LISTED_FINDINGS).enumerate() {
         let label = if n == 0 { LEFT_OPEN } else { "" };
         let label = format!("{label:<0$}", LEFT_OPEN.len());
-        let value = truncate_to_columns(&finding.describe_as_value(), MAX_FINDING_COLUMNS);
+        let value = finding_value(finding);
         sheet = sheet.with_field(&label, &value, theme::PLAIN);
     }
     let n_more = left.len().saturating_sub(MAX_LISTED_FINDINGS);
@@ -250,9 +257,7 @@ fn add_rejected(sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     if rejected.is_empty() {
         return sheet;
     }
-    let lines = rejected
-        .iter()
-        .map(|finding| truncate_to_columns(&finding.describe_as_value(), MAX_FINDING_COLUMNS));
+    let lines = rejected.iter().map(|finding| finding_value(finding));
     let text = format!(
         "{} rejected with reason\n{}",
         pluralize(rejected.len(), "finding"),
