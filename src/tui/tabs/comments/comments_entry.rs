@@ -4,6 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::domain::findings::{Finding, FindingStatus};
+use crate::tui::labels::finding_label_style;
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollTarget, raise_line};
 use crate::tui::text_wrap::{
@@ -156,7 +157,7 @@ pub(super) fn code_parts(text: &str, style: Style) -> Vec<(String, Style)> {
 /// Returns the status of a finding: a sign, its words and a style. An open finding without an answer needs no words.
 pub(super) fn status_label(finding: &Finding) -> (&'static str, String, Style) {
     let style = match finding.status {
-        FindingStatus::Open => theme::severity_style(finding.remark.severity),
+        FindingStatus::Open => finding_label_style(finding.remark.severity),
         FindingStatus::Fixed | FindingStatus::DecidedByUser => theme::GOOD,
         FindingStatus::Withdrawn | FindingStatus::Rebutted | FindingStatus::Residual => {
             theme::QUIET
