@@ -11,9 +11,11 @@ use crate::tui::finding_location;
 use crate::tui::labels::{author_label, finding_label_style, without_full_stop};
 use crate::tui::markdown::to_plain_line;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget};
-use crate::tui::text_wrap::{to_one_line, wrap_spans};
+use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans};
 use crate::tui::theme;
 
+/// From this width on, further rows of a finding are below its text.
+const MIN_COLUMNS_OF_INDENT: usize = 57;
 /// How many messages of a thread are shown below its line.
 const MAX_SHOWN_MESSAGES: usize = 3;
 
@@ -157,6 +159,12 @@ pub(super) fn add_remark(
     let [label, text] = remark.spans();
     let origin = Span::styled(remark.origin.as_str(), theme::QUIET);
     let spans = [Span::raw(lead), label, text, origin];
-    let lines = wrap_spans(&spans, page.text, lead.len() + 2);
+    let is_finding = matches!(remark.mark, ScrollTarget::Finding(_));
+    let indent = if is_finding && page.text >= MIN_COLUMNS_OF_INDENT {
+        text_width(&remark.label)
+    } else {
+        2
+    };
+    let lines = wrap_spans(&spans, page.text, lead.len() + indent);
     laid.lines.extend(page.add_margin(lines, None));
 }

@@ -130,6 +130,11 @@ impl ScreenTab for PlanTab {
         Some(&mut self.page)
     }
 
+    // Its text is not wider than that of other tabs, but the version is at the right edge.
+    fn page_area(&self, area: Rect) -> Rect {
+        area
+    }
+
     fn draw(&mut self, frame: &mut Frame, area: Rect, context: &TabContext<'_>, now: UnixMillis) {
         self.page.set_page_keys(context.page_keys());
         draw(self, frame, area, context, now);
