@@ -161,7 +161,7 @@ pub struct StepLink {
     /// The tests that were found flaky, as their identities read; the first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaky: Vec<String>,
-    /// What its checks showed, in one line: `red → green · kept 13 · 4 s`.
+    /// What its checks showed, in one line: `red → green · kept 13`.
     pub summary: String,
 }
 

@@ -281,7 +281,8 @@ impl StepProof {
         runs.filter_map(|run| run.receipt).collect()
     }
 
-    /// Summarizes what the cells showed, for the step's row: `red \u{2192} green · kept 13 · 4 s`.
+    /// Summarizes what the cells showed: `red \u{2192} green · kept 13`. How long they took would be read as the time of
+    /// the step.
     pub fn summary(&self) -> String {
         let after = self.describe_green();
         let mut parts = vec![
@@ -336,14 +337,6 @@ impl StepProof {
         let n_need_ci = without_ci.map_or(0, |without| without.failing.count);
         if n_need_ci > 0 {
             parts.push(format!("{n_need_ci} need `CI`"));
-        }
-        let runs = self
-            .cells
-            .iter()
-            .chain(without_ci.map(|without| &without.run));
-        let total_ms: u64 = runs.map(|run| run.duration_ms).sum();
-        if total_ms > 0 {
-            parts.push(format_seconds(total_ms));
         }
         parts.join(" \u{b7} ")
     }

@@ -365,7 +365,8 @@ fn commit_row(step: &StepRecord) -> CommitRow {
         step: step.n,
         commit: Some(labels::short_commit(commit)),
         text: title,
-        proof: has_proof.then_some(tests),
+        // What is proven is counted below all rows.
+        proof: (has_proof && step.proof_word() != "proven").then_some(tests),
         style,
         size: *size,
     }

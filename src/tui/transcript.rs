@@ -201,7 +201,10 @@ impl ChatTranscript {
             Event::TestsRan { receipt, .. } => {
                 self.append_step_check(event, receipt.describe());
             }
-            Event::StepProved { proof, .. } => self.append_step_check(event, proof.summary()),
+            Event::StepProved { step, proof, .. } => {
+                let short = self.steps.short_proof(*step, proof);
+                self.append_step_check(event, short);
+            }
             // The subject of the commit repeats the step's heading.
             Event::CommitMade { commit, size, .. } => {
                 let size = size.map_or(String::new(), |size| format!(" · {}", size.describe()));

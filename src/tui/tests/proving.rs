@@ -203,7 +203,7 @@ fn the_end_of_a_run_says_what_is_proven_of_each_step() {
     let texts = [
         "✓ Done  3 of 3 steps · 3 commits · 1 of 3 proven, 2 waived",
         "1 of 3 proven, 2 waived · agent-collab verify checks it",
-        "1 3f2a91c0  add sum(numbers) · red → green · kept 13 · 4 s",
+        "1 3f2a91c0  add sum(numbers)  ",
         "2 3f2a91c0  add product(numbers) · waived: by hand (you)",
         "3 3f2a91c0  describe both in the README · waived: documentation only (you)",
         "Tests       passed after every step, 11 passed at the end",

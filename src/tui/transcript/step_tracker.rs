@@ -9,7 +9,9 @@ use super::stage_divider::StageDivider;
 use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::Event;
 use crate::domain::plan::Plan;
+use crate::domain::plan::proof_lines::StepProofPlan;
 use crate::domain::plan_execution::StepAssessment;
+use crate::domain::step_proof::{ProofStatus, StepProof};
 use crate::text::first_clause;
 use crate::tui::markdown::to_plain_line;
 use crate::tui::step_trail::StepTrail;
@@ -21,6 +23,10 @@ use crate::tui::theme;
 pub(super) struct StepTracker {
     /// The texts of the plan's steps with their numbers, as far as events contained them.
     pub(super) step_texts: Vec<(u32, String)>,
+    /// How the plan says that each step is to be proven.
+    proof_plans: Vec<(u32, StepProofPlan)>,
+    /// The paths that the step changed, as its last check says.
+    changed: Vec<String>,
     /// Facts shown while the step was checked.
     pub(super) check_facts: Vec<StepCheckFact>,
     /// The step that has its heading and is not over.
@@ -60,9 +66,18 @@ impl StepTracker {
                 plan: Some(plan), ..
             } => self.set_plan(plan),
             Event::TurnStarted { .. } => self.check_facts.clear(),
-            Event::StepAudited(audit) => self.audited = Some(audit.step),
-            Event::TestsRan { step, receipt, .. } => {
+            Event::StepAudited(audit) => {
+                self.audited = Some(audit.step);
+                self.changed.clone_from(&audit.changed);
+            }
+            Event::TestsRan {
+                step,
+                receipt,
+                changed,
+                ..
+            } => {
                 self.audited = None;
+                self.changed.clone_from(changed);
                 self.failing = (!receipt.allows_next_step()).then_some(*step);
             }
             Event::CommitMade { step, .. } => self.committed = Some(*step),
@@ -87,6 +102,17 @@ impl StepTracker {
         self.step_texts = steps
             .map(|step| (step.n, to_one_line(&step.text)))
             .collect();
+        let steps = plan.steps.iter();
+        self.proof_plans = steps.map(|step| (step.n, step.proof.clone())).collect();
+    }
+
+    /// Describes a proof for the row of its step: in one word where it is all that the plan asks for.
+    pub(super) fn short_proof(&self, step: u32, proof: &StepProof) -> String {
+        let planned = self.proof_plans.iter().find(|(n, _)| *n == step);
+        match planned.map(|(_, planned)| proof.assess(planned, &self.changed)) {
+            Some(ProofStatus::Proven) => ProofStatus::Proven.word().to_owned(),
+            _ => proof.summary(),
+        }
     }
 
     fn step_heading(&self, n: u32) -> StageDivider {
