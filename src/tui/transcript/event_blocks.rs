@@ -12,11 +12,22 @@ use crate::domain::event::{AgentActivity, Event};
 use crate::domain::event_wording::{
     EventSpeaker, EventTone, EventWording, word_activity, word_event,
 };
+use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::Role;
 use crate::tui::labels::format_millis;
 use crate::tui::text_wrap::{clean_for_display, to_one_line};
+
+/// Returns the user's approval of a plan in the words of the answer that was chosen, which sets the gate before.
+pub fn plan_approval(gate: Gate) -> Vec<TranscriptBlock> {
+    let text = match gate {
+        Gate::Auto => "Run all steps of the plan",
+        Gate::Manual => "Run the plan step by step",
+    };
+    let text = BlockContent::message(text);
+    vec![TranscriptBlock::new(BlockAuthor::User, text)]
+}
 
 /// Returns the blocks of an event; none if another part of the screen shows it.
 pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {

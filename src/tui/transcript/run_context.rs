@@ -13,8 +13,8 @@ use crate::domain::question::{QuestionAnswer, QuestionKind};
 pub(super) struct TranscriptRunContext {
     /// Whether the user interrupted the turn.
     pub(super) is_interrupted: bool,
-    /// Whether turns start without confirmation.
-    is_gate_auto: bool,
+    /// Who lets turns start, as far as the events here say.
+    pub(super) gate: Option<Gate>,
     pub(super) waiting_tasks: TaskWaitList,
     /// What the planner rejects of the last review.
     pub(super) rejected: RejectedFindings,
@@ -25,10 +25,8 @@ impl TranscriptRunContext {
     pub(super) fn on_event(&mut self, event: &Event) -> bool {
         self.rejected.on_event(event);
         match event {
-            Event::RunCreated(created) => self.is_gate_auto = created.gate == Gate::Auto,
-            Event::GateChanged { gate } | Event::RunResumed { gate } => {
-                self.is_gate_auto = *gate == Gate::Auto;
-            }
+            Event::RunCreated(created) => self.gate = Some(created.gate),
+            Event::GateChanged { gate } | Event::RunResumed { gate } => self.gate = Some(*gate),
             Event::InterruptRequested => self.is_interrupted = true,
             Event::TurnStarted { .. } => self.is_interrupted = false,
             // A stopped run, or one that asks before it sends a turn, has a manual gate.
@@ -36,14 +34,19 @@ impl TranscriptRunContext {
             | Event::QuestionAnswered {
                 answer: QuestionAnswer::Stop,
                 ..
-            } => return std::mem::take(&mut self.is_gate_auto),
+            } => return self.set_manual(),
             Event::QuestionAsked { question } => {
                 let is_gate = matches!(question.kind, QuestionKind::Gate { .. });
-                return is_gate && std::mem::take(&mut self.is_gate_auto);
+                return is_gate && self.set_manual();
             }
             _ => {}
         }
         false
+    }
+
+    /// Notes that the gate is manual; returns whether it was automatic.
+    fn set_manual(&mut self) -> bool {
+        self.gate.replace(Gate::Manual) == Some(Gate::Auto)
     }
 }
 

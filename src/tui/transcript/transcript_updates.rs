@@ -20,6 +20,7 @@ use crate::domain::event_wording::{
 };
 use crate::domain::ids::{DiscussionId, RequestId, SessionId};
 use crate::domain::plan::Plan;
+use crate::domain::question::QuestionAnswer;
 use crate::domain::task_patch::TaskPatch;
 use crate::domain::todo_list::TodoList;
 use crate::tui::step_trail::StepTrail;
@@ -60,6 +61,13 @@ impl ChatTranscript {
             Event::ApprovalExpired { approval, .. } if self.run_context.is_interrupted => {
                 self.mark_call_not_run(approval)
             }
+            Event::QuestionAnswered {
+                answer: QuestionAnswer::Execute,
+                ..
+            } => match self.run_context.gate {
+                Some(gate) => event_blocks::plan_approval(gate),
+                None => event_blocks::from_event(event),
+            },
             Event::TaskEnded(result) => {
                 let known = self.tasks.get(&result.task_id);
                 let name = known.map_or(result.display_name(), String::as_str);
