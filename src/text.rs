@@ -27,5 +27,7 @@ pub use cleaner::{
     clean_to_one_line,
 };
 pub use invisible_escape::escape_invisible;
-pub use text_counts::{count_changed_lines, count_lines, pluralize};
+pub use text_counts::{
+    count_changed_lines, count_lines, describe_line_changes, describe_line_counts, pluralize,
+};
 pub use word_forms::{capitalize, first_clause, format_duration};

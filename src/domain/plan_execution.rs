@@ -20,7 +20,7 @@ use super::step_proof::ProofStatus;
 use super::step_result::{StepResult, StepResultKind};
 use super::step_scope::ScopeChange;
 use super::test_command::TestCommand;
-use crate::text::{clean_to_one_line, pluralize};
+use crate::text::{clean_to_one_line, describe_line_counts, pluralize};
 
 /// An execution, running or finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -371,7 +371,9 @@ impl CommitSize {
     /// Describes it in a few words: `2 files · +21 −1`.
     pub fn describe(self) -> String {
         let files = pluralize(self.files as usize, "file");
-        format!("{files} · +{} −{}", self.added, self.removed)
+        let lines = describe_line_counts(self.added as usize, self.removed as usize);
+        let gap = if lines.is_empty() { "" } else { " · " };
+        format!("{files}{gap}{lines}")
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::describe_line_counts;
+
 /// What a child changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskPatch {
@@ -98,7 +100,9 @@ impl TaskPatch {
             1 => "1 file".to_owned(),
             n => format!("{n} files"),
         };
-        format!("{files}, +{} −{}", self.added, self.removed)
+        let lines = describe_line_counts(self.added, self.removed);
+        let gap = if lines.is_empty() { "" } else { ", " };
+        format!("{files}{gap}{lines}")
     }
 
     /// Describes its state in one line.
@@ -116,7 +120,9 @@ impl TaskPatch {
 
 impl fmt::Display for PatchedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} +{} −{}", self.path, self.added, self.removed)?;
+        let lines = describe_line_counts(self.added, self.removed);
+        let gap = if lines.is_empty() { "" } else { " " };
+        write!(f, "{}{gap}{lines}", self.path)?;
         if self.about.is_empty() {
             Ok(())
         } else {
@@ -167,7 +173,7 @@ mod tests {
             patch.to_string(),
             "patch: changes kept as a patch (3 files, +5 −1) in .agent-collab/patches/x.patch: declined by \
             the user\n  \
-             a.rs +2 −0 (new)\n  and 2 more\n"
+             a.rs +2 (new)\n  and 2 more\n"
         );
         (patch.state, patch.file, patch.n_files) = (PatchState::Applied, None, 1);
         patch.why.clear();

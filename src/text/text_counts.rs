@@ -14,6 +14,22 @@ pub fn pluralize(n: usize, one: &str) -> String {
     }
 }
 
+/// Formats how many lines came and went, without a count of zero: `+3 −1`, `+3`, `−1`; empty if none did.
+pub fn describe_line_counts(added: usize, removed: usize) -> String {
+    let counts = [('+', added), ('−', removed)];
+    let counts = counts.into_iter().filter(|(_, n)| *n > 0);
+    let counts: Vec<String> = counts.map(|(sign, n)| format!("{sign}{n}")).collect();
+    counts.join(" ")
+}
+
+/// Formats how many lines of two documents differ, in a sentence: `+3 −1`, or `no lines`.
+pub fn describe_line_changes(added: usize, removed: usize) -> String {
+    match (added, removed) {
+        (0, 0) => "no lines".to_owned(),
+        _ => describe_line_counts(added, removed),
+    }
+}
+
 /// Returns how many lines a document has that an earlier one lacks, and how many it lacks itself. Lines that the
 /// program writes before the document's text do not count, and a missing newline at the end makes no difference.
 pub fn count_changed_lines(old: &str, new: &str) -> (usize, usize) {

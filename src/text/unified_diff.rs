@@ -3,7 +3,7 @@
 //!
 //! Never fails. The result is only for reading: it cannot be applied as a patch.
 
-use super::clean_text;
+use super::{clean_text, describe_line_counts};
 
 /// A parsed diff, with its files and all lines in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -97,10 +97,9 @@ impl FileDiff {
 
     /// Returns what happened to it: the line counts, and the rest as text.
     pub fn summary(&self) -> String {
-        let lines =
-            (self.added + self.removed > 0).then(|| format!("+{} −{}", self.added, self.removed));
-        let about = (!self.notes.is_empty()).then(|| self.notes.clone());
-        let parts: Vec<String> = lines.into_iter().chain(about).collect();
+        let lines = describe_line_counts(self.added, self.removed);
+        let parts = [lines, self.notes.clone()].into_iter();
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
         parts.join(" ")
     }
 }
@@ -305,7 +304,7 @@ mod tests {
     fn a_cut_or_shortened_hunk_does_not_swallow_the_next_file() {
         check(
             "diff --git a/x b/x\n@@ -1,9 +1,9 @@\n a\n[… 99 bytes left out …]\nrest\n+late\ndiff --git a/y b/y\n@@ -1 +1 @@\n-1\n+2\n",
-            "x +1 −0 @0;y +1 −1 @6|f@ \\f+f@-+",
+            "x +1 @0;y +1 −1 @6|f@ \\f+f@-+",
         );
     }
 

@@ -30,6 +30,7 @@ pub use diff_footer::{PositionPlace, position_place};
 pub use diff_line::{DiffLineMap, parse_hunk_start};
 use diff_panel::DiffSurroundings;
 pub use diff_view_actions::DiffAction;
+pub use file_list::count_spans;
 
 /// The window width from which the old text can stand beside the new one.
 pub const MIN_SIDES_WINDOW_COLUMNS: u16 = diff_body::MIN_SIDES_COLUMNS + 2;

@@ -339,11 +339,10 @@ fn files_section(state: &RunState, columns: usize, n_entries: usize) -> Option<S
 fn changed_meta(n_files: usize, lines: Option<(u32, u32)>) -> Vec<Span<'static>> {
     let mut meta = quiet_meta(pluralize(n_files, "file"));
     if let Some((added, removed)) = lines {
-        let counts = [("  +", added, theme::GOOD), (" −", removed, theme::BAD)];
-        meta.extend(counts.map(|(sign, n, style)| {
-            let style = if n > 0 { style } else { theme::QUIET };
-            Span::styled(format!("{sign}{n}"), style)
-        }));
+        let lead = if added > 0 { " −" } else { "  −" };
+        let counts = [("  +", added, theme::GOOD), (lead, removed, theme::BAD)];
+        let counts = counts.into_iter().filter(|(_, n, _)| *n > 0);
+        meta.extend(counts.map(|(sign, n, style)| Span::styled(format!("{sign}{n}"), style)));
     }
     meta
 }

@@ -6,7 +6,7 @@ pub use super::text_comparison::ComparisonForm;
 use super::text_comparison::{self, ComparisonSide, MIN_COLUMNS_OF_THREE, ThreeWayComparison};
 use super::text_wrap::clean_for_display;
 pub use crate::text::three_way_merge::ConflictVersions;
-use crate::text::{count_changed_lines, count_lines, pluralize};
+use crate::text::{count_changed_lines, count_lines, describe_line_changes, pluralize};
 
 /// Two labelled texts to compare, safe to draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,9 +104,10 @@ impl ConflictVersions {
         );
         let (n_more, n_less) = count_changed_lines(&yours, &agents);
         format!(
-            "{}: the agent's text has {} and differs from yours by +{n_more} −{n_less}",
+            "{}: the agent's text has {} and differs from yours by {}",
             self.name,
             pluralize(count_lines(&agents), "line"),
+            describe_line_changes(n_more, n_less),
         )
     }
 

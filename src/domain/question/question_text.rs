@@ -3,7 +3,7 @@
 use super::{ArbitrationReason, DraftFile, FileOrigin, MergeConflict, QuestionAsker, QuestionKind};
 use crate::domain::bound_parts::describe_binding_changes;
 use crate::domain::findings::evidence::EvidenceCheck;
-use crate::text::{clean_text, clean_to_one_line, pluralize};
+use crate::text::{clean_text, clean_to_one_line, describe_line_changes, pluralize};
 
 impl QuestionKind {
     /// Describes the question in one or a few lines, cleaned.
@@ -241,11 +241,10 @@ impl DraftFile {
     /// Describes the document and how much of it is new.
     pub fn describe(&self) -> String {
         format!(
-            "{}, {}, differs by +{} −{}",
+            "{}, {}, differs by {}",
             self.name,
             pluralize(self.n_lines, "line"),
-            self.n_added,
-            self.n_removed
+            describe_line_changes(self.n_added, self.n_removed)
         )
     }
 }

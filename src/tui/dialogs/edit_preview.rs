@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
 use crate::tui::diff_row::{MIN_NUMBER_COLUMNS, fill_row};
-use crate::tui::diff_view::{DiffLineMap, parse_hunk_start};
+use crate::tui::diff_view::{DiffLineMap, count_spans, parse_hunk_start};
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme::{self, Surface};
 
@@ -261,8 +261,9 @@ impl EditPreviewFile {
         let mut spans = vec![Span::raw(parts.join("  "))];
         if !self.diff.lines.is_empty() {
             let (added, removed) = (n(DiffLineKind::Added), n(DiffLineKind::Removed));
-            spans.push(Span::styled(format!("  +{added}"), theme::GOOD));
-            spans.push(Span::styled(format!(" −{removed}"), theme::BAD));
+            let counts = count_spans(added, removed);
+            spans.extend((!counts.is_empty()).then(|| Span::raw(" ")));
+            spans.extend(counts);
         }
         spans
     }
@@ -311,7 +312,7 @@ mod tests {
             "/repo/NOTES.md\ndiff --git a/NOTES.md b/NOTES.md\nnew file mode 100755\nindex 0..1\n--- \
             /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,2 @@\n+# Notes\n+--- a rule\n",
             &[
-                "NOTES.md  new, executable  +2 −0",
+                "NOTES.md  new, executable  +2",
                 "  1 + # Notes",
                 "  2 + --- a rule",
             ],
@@ -345,21 +346,21 @@ mod tests {
             "/etc/x",
             &["y/x"],
             "/etc/x\n+a\n",
-            &["/etc/x  +1 −0", "+ a"],
+            &["/etc/x  +1", "+ a"],
         );
         check(
             "/etc/ax",
             &["x"],
             "/etc/ax\n+a\n",
-            &["/etc/ax  +1 −0", "+ a"],
+            &["/etc/ax  +1", "+ a"],
         );
         check(
             "/r/x\n/etc/x",
             &["x"],
             "/etc/x\n+a\n",
-            &["/etc/x  +1 −0 · /r/x", " /etc/x  +1 −0", "+ a", " /r/x"],
+            &["/etc/x  +1 · /r/x", " /etc/x  +1", "+ a", " /r/x"],
         );
-        check("/r/x", &["x"], "no path\n", &["/r/x  +0 −0", " no path"]);
+        check("/r/x", &["x"], "no path\n", &["/r/x", " no path"]);
     }
 
     proptest::proptest! {

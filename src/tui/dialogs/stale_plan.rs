@@ -15,7 +15,7 @@ use crate::domain::plan;
 use crate::domain::plan_change::PlanChange;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::run::{PlanFileState, RunState};
-use crate::text::{count_changed_lines, front_matter};
+use crate::text::{count_changed_lines, describe_line_changes, front_matter};
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::document_texts::DisplayDocuments;
@@ -58,7 +58,7 @@ pub(super) fn build_dialog(
     match &changed {
         Some(pair) => {
             let (n_more, n_less) = count_changed_lines(&pair.old.1, &pair.new.1);
-            let text = format!("Changes since: +{n_more} −{n_less}");
+            let text = format!("Changes since: {}", describe_line_changes(n_more, n_less));
             sheet = sheet.with_text(&text, theme::PLAIN);
             for (text, style) in differing_lines(pair) {
                 sheet = sheet.with_text(&text, style);

@@ -4,15 +4,14 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::DiffAction;
 use super::diff_line::{DiffLineMap, hunk_label};
 use super::file_list;
-use crate::text::pluralize;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
+use crate::text::{describe_line_counts, pluralize};
 use crate::tui::diff_row::fill_row;
 use crate::tui::markdown::HighlightLanguage;
 use crate::tui::search_highlight;
@@ -425,25 +424,25 @@ impl DiffBody {
     fn totals_line(&self, columns: usize) -> Line<'static> {
         let (added, removed) = self.diff.totals();
         let n_files = pluralize(self.diff.files.len(), "file");
-        let text = truncate_to_columns(&format!("{n_files}  +{added} −{removed}"), columns);
+        let counts = describe_line_counts(added, removed);
+        let text = truncate_to_columns(&format!("{n_files}  {counts}"), columns);
         Line::styled(text, theme::STRONG)
     }
 }
 
 /// Renders a file of the list, with its counts in their colors.
 fn file_entry_line(file: &FileDiff, columns: usize) -> Line<'static> {
-    let added = format!("{:>6}", format!("+{}", file.added));
-    let removed = format!(" {:>6}", format!("−{}", file.removed));
+    let added = format!("{:>6}", describe_line_counts(file.added, 0));
+    let removed = format!(" {:>6}", describe_line_counts(0, file.removed));
     let room = columns.saturating_sub(text_width(&added) + text_width(&removed) + 4);
     let mut about = file.notes.clone();
     if !about.is_empty() {
         about = format!("  {about}");
     }
     let title = truncate_to_columns(&file.title(), room.saturating_sub(text_width(&about)));
-    let style = |n: usize, style: Style| if n > 0 { style } else { theme::QUIET };
     Line::from(vec![
-        Span::styled(added, style(file.added, theme::GOOD)),
-        Span::styled(removed, style(file.removed, theme::BAD)),
+        Span::styled(added, theme::GOOD),
+        Span::styled(removed, theme::BAD),
         Span::raw("  "),
         Span::raw(title),
         Span::styled(truncate_to_columns(&about, room), theme::QUIET),

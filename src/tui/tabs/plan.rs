@@ -22,7 +22,7 @@ use super::screen_tab::{TabContext, limit_page_width};
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{RunState, notes_blocker};
-use crate::text::{count_changed_lines, front_matter};
+use crate::text::{count_changed_lines, describe_line_changes, front_matter};
 use crate::tui::clickable_keys;
 use crate::tui::command_table;
 use crate::tui::document_texts::PlanVersion;
@@ -177,8 +177,9 @@ fn lay_out_comparison(
         ),
     };
     let head = format!(
-        "since {}: +{n_more} −{n_less}{other} · {} {} · {} back",
+        "since {}: {}{other} · {} {} · {} back",
         earlier.label,
+        describe_line_changes(n_more, n_less),
         key("side"),
         match reading.form {
             text_comparison::ComparisonForm::Diff => "side by side",

@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::domain::plan_execution::CommitSize;
-use crate::text::pluralize;
+use crate::text::{describe_line_counts, pluralize};
 use crate::tui::markdown::style_code;
 use crate::tui::text_wrap::{
     spans_width, text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows,
@@ -111,7 +111,8 @@ pub fn commit_lines(
         let cells = size_cells(size);
         widths = std::array::from_fn(|i| widths[i].max(text_width(&cells[i])));
     }
-    let size_columns = widths.iter().map(|width| SIZE_GAP + width).sum::<usize>();
+    let shown = widths.iter().filter(|width| **width > 0);
+    let size_columns = shown.map(|width| SIZE_GAP + width).sum::<usize>();
     let text_columns = columns.saturating_sub(size_columns);
     let n_rows = |row: &CommitRow, columns| row.lines(columns, CommitTitles::Whole, digits).len();
     let mut sized = rows.iter().filter(|row| row.size.is_some());
@@ -134,13 +135,9 @@ pub fn commit_lines(
 
 /// Renders the size of a commit in three columns of these widths: files, added lines, removed lines.
 fn size_spans(size: CommitSize, widths: [usize; 3]) -> Vec<Span<'static>> {
-    let style = |n: u32, style| if n > 0 { style } else { theme::QUIET };
-    let styles = [
-        theme::QUIET,
-        style(size.added, theme::GOOD),
-        style(size.removed, theme::BAD),
-    ];
+    let styles = [theme::QUIET, theme::GOOD, theme::BAD];
     let cells = size_cells(size).into_iter().zip(widths).zip(styles);
+    let cells = cells.filter(|((_, width), _)| *width > 0);
     let cells = cells.map(|((text, width), style)| {
         let pad = " ".repeat(SIZE_GAP + width.saturating_sub(text_width(&text)));
         Span::styled(pad + &text, style)
@@ -148,10 +145,11 @@ fn size_spans(size: CommitSize, widths: [usize; 3]) -> Vec<Span<'static>> {
     cells.collect()
 }
 
+/// Returns the texts of the three columns; a count of zero is blank.
 fn size_cells(size: CommitSize) -> [String; 3] {
     [
         pluralize(size.files as usize, "file"),
-        format!("+{}", size.added),
-        format!("−{}", size.removed),
+        describe_line_counts(size.added as usize, 0),
+        describe_line_counts(0, size.removed as usize),
     ]
 }
