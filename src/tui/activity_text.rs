@@ -308,6 +308,21 @@ fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static 
     }
 }
 
+/// Describes the tests of a step with how long they have run, and how many steps there are.
+fn describe_timed_tests(
+    state: &RunState,
+    what: &str,
+    took: String,
+    named: AgentLabelForm,
+) -> String {
+    match named {
+        AgentLabelForm::Full | AgentLabelForm::Alone => {
+            format!("{what} of {}  {took}", state.step_count().all)
+        }
+        AgentLabelForm::Briefly | AgentLabelForm::WithTime => format!("{what}  {took}"),
+    }
+}
+
 /// Describes what the program does: of a proof also which of its test runs, and since when.
 fn describe_busy_program(
     screen: &Screen,
@@ -324,7 +339,10 @@ fn describe_busy_program(
     };
     let running = step.and_then(|step| Some((step, screen.tabs.plan.proof_board.running(step)?)));
     let Some((step, (run, since))) = running else {
-        return what;
+        return match screen.tabs.plan.proof_board.tests_since(state) {
+            Some(since) => describe_timed_tests(state, &what, labels::format_elapsed(since, now), named),
+            None => what,
+        };
     };
     let (run, took) = (run.describe(), labels::format_elapsed(since, now));
     match named {

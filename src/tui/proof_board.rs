@@ -8,7 +8,9 @@ use super::labels::format_elapsed;
 use super::theme;
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
+use crate::domain::plan_execution::StepStage;
 use crate::domain::proof_progress::{ProofProgress, ProofRun, ProofRunEnd};
+use crate::domain::run::RunState;
 
 /// The runs of one try at one step.
 #[derive(Debug, Default)]
@@ -17,6 +19,8 @@ pub struct ProofBoard {
     step: u32,
     ended: Vec<(ProofRun, ProofRunEnd)>,
     running: Option<(ProofRun, UnixMillis)>,
+    /// When the step's changes were checked last, or the user answered a question: its tests run from then on.
+    checked_at: Option<UnixMillis>,
 }
 
 impl ProofBoard {
@@ -25,6 +29,7 @@ impl ProofBoard {
         if self.step != progress.step {
             *self = Self {
                 step: progress.step,
+                checked_at: self.checked_at,
                 ..Self::default()
             };
         }
@@ -39,10 +44,25 @@ impl ProofBoard {
     }
 
     /// Forgets the runs when the step is tried again.
-    pub fn on_event(&mut self, event: &Event) {
-        if matches!(event, Event::StepAudited(_) | Event::RunCreated(_)) {
-            *self = Self::default();
+    pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
+        match event {
+            Event::StepAudited(_) => {
+                *self = Self {
+                    checked_at: Some(at),
+                    ..Self::default()
+                }
+            }
+            Event::RunCreated(_) => *self = Self::default(),
+            Event::QuestionAnswered { .. } => self.checked_at = Some(at),
+            _ => {}
         }
+    }
+
+    /// Returns since when the tests of the current step run in the working tree; `None` while they do not.
+    pub fn tests_since(&self, state: &RunState) -> Option<UnixMillis> {
+        let stage = state.current_step().map(|step| step.stage);
+        let is_testing = state.is_testing_step() && stage == Some(StepStage::Test);
+        self.checked_at.filter(|_| is_testing)
     }
 
     /// Returns what runs for a step, and since when.

@@ -102,7 +102,8 @@ impl Screen {
         };
         self.tabs.view.side_area = None;
         self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area);
-        self.update_chat_context(frame.area().width, sidebar.is_some(), state);
+        let trail = state.and_then(|state| self.step_trail(state, now));
+        self.update_chat_context(frame.area().width, sidebar.is_some(), state, trail);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         self.draw_view(frame, rest, state, waiting.as_ref(), now);
         // Set again when the dialog is drawn below: only a dialog of this frame counts as read.
@@ -188,8 +189,20 @@ impl Screen {
         transcript.set_question_below(sheet.is_some(), is_in_dialog);
     }
 
+    /// Returns the stages of the current step, with the time of its tests.
+    fn step_trail(&self, state: &RunState, now: UnixMillis) -> Option<StepTrail> {
+        let since = self.tabs.plan.proof_board.tests_since(state);
+        Some(StepTrail::of_run(state)?.with_clock(since, now))
+    }
+
     /// Tells the chat what its headings of steps show, and what it need not repeat.
-    fn update_chat_context(&mut self, columns: u16, has_sidebar: bool, state: Option<&RunState>) {
+    fn update_chat_context(
+        &mut self,
+        columns: u16,
+        has_sidebar: bool,
+        state: Option<&RunState>,
+        trail: Option<StepTrail>,
+    ) {
         let beside = self.tabs.tab_beside(columns, &self.documents, state);
         let are_steps_beside = has_sidebar || beside == Some(TabKind::Plan);
         let transcript = &mut self.tabs.chat.transcript;
@@ -197,7 +210,7 @@ impl Screen {
         if let Some(plan) = state.and_then(|state| state.plan.as_ref()) {
             transcript.set_missing_steps(&plan.plan);
         }
-        transcript.show_step_trail(state.and_then(StepTrail::of_run), are_steps_beside);
+        transcript.show_step_trail(trail, are_steps_beside);
     }
 
     /// Draws the sidebar if it has a place.

@@ -4,10 +4,13 @@ use std::cmp::Ordering;
 
 use ratatui::style::Style;
 
+use super::activity_text;
+use super::labels::format_elapsed;
 use super::theme;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::StepStage;
-use crate::domain::question::CommitTarget;
+use crate::domain::question::{CommitTarget, QuestionKind};
 use crate::domain::run::RunState;
 
 /// The current step, and the stage that it has reached.
@@ -23,6 +26,38 @@ pub struct StepTrail {
     proves_steps: bool,
     /// Whether the run commits its steps.
     commits_steps: bool,
+    /// Of a step that waits for the user's answer, how urgent that is.
+    waits: Option<WaitUrgency>,
+    /// How long its tests have run, in seconds; `None` while they do not run.
+    test_seconds: Option<i64>,
+}
+
+/// Whether what waits for the user is more than the next turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WaitUrgency {
+    Routine,
+    Decision,
+}
+
+impl WaitUrgency {
+    /// Returns that of what a run waits for, if it waits for the user.
+    fn of_run(state: &RunState) -> Option<Self> {
+        match state.current_question().map(|question| &question.kind) {
+            _ if !state.approvals.is_empty() => Some(Self::Decision),
+            Some(QuestionKind::Gate { .. }) => Some(Self::Routine),
+            // The run waits for its CLI's provider.
+            Some(QuestionKind::UsageLimit { .. }) | None => None,
+            Some(_) => Some(Self::Decision),
+        }
+    }
+
+    /// Returns the style of the footer, which says the same.
+    fn style(self) -> Style {
+        match self {
+            Self::Routine => activity_text::WAITS_FOR_ROUTINE,
+            Self::Decision => theme::NEEDS_YOU,
+        }
+    }
 }
 
 impl StepTrail {
@@ -41,7 +76,19 @@ impl StepTrail {
             n_later: later.count(),
             proves_steps: state.settings.proves_steps,
             commits_steps: !matches!(execution.commits, CommitTarget::Off { .. }),
+            waits: WaitUrgency::of_run(state),
+            test_seconds: None,
         })
+    }
+
+    /// Returns it with the time that the tests of the step have run, if they run since then.
+    #[must_use]
+    pub fn with_clock(self, since: Option<UnixMillis>, now: UnixMillis) -> Self {
+        let test_seconds = since.map(|since| now.0.saturating_sub(since.0).max(0) / 1_000);
+        Self {
+            test_seconds,
+            ..self
+        }
     }
 
     /// Returns all stages: `agent › check › ● tests › commit › record`. Those behind it have no tick: tests may have been
@@ -71,8 +118,11 @@ impl StepTrail {
         }
     }
 
-    /// Returns the stage that the step has reached: `● tests`.
+    /// Returns the stage that the step has reached: `● tests 0:04`; or that it waits for the user.
     pub fn current_span(self) -> (String, Style) {
+        if let Some(urgency) = self.waits {
+            return ("● waiting for you".to_owned(), urgency.style());
+        }
         let name = match self.stage {
             StepStage::Fix => "agent fixes",
             stage => STAGE_NAMES
@@ -80,7 +130,12 @@ impl StepTrail {
                 .copied()
                 .unwrap_or_default(),
         };
-        (format!("● {name}"), theme::RUNNING)
+        let time = self.test_seconds.map(|seconds| {
+            let took = format_elapsed(UnixMillis(0), UnixMillis(seconds * 1_000));
+            format!(" {took}")
+        });
+        let time = time.unwrap_or_default();
+        (format!("● {name}{time}"), theme::RUNNING)
     }
 }
 

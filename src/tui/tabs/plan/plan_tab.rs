@@ -99,7 +99,7 @@ impl ScreenTab for PlanTab {
     }
 
     fn on_event(&mut self, at: UnixMillis, event: &Event) {
-        self.proof_board.on_event(event);
+        self.proof_board.on_event(at, event);
         match event {
             // From here on the user wants to see what the steps do.
             Event::PhaseChanged {

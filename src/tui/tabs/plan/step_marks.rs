@@ -130,7 +130,7 @@ pub fn step_marks(
                 match execution.map(|execution| step_progress(execution, step.n)) {
                     Some(StepProgress::Done(record)) => finished_notes(record, state, now),
                     Some(StepProgress::Current(current)) => {
-                        ("◐", StepTone::Running, running_notes(current, state, now))
+                        ("◐", StepTone::Running, running_notes(current, state, board, now))
                     }
                     Some(StepProgress::Pending) | None => (" ", StepTone::Pending, Vec::new()),
                 };
@@ -228,8 +228,14 @@ fn finished_notes(
     (came.symbol(), tone, notes)
 }
 
-fn running_notes(current: &CurrentStep, state: &RunState, now: UnixMillis) -> StepNotes {
-    let trail = StepTrail::of_run(state).map(StepTrail::spans);
+fn running_notes(
+    current: &CurrentStep,
+    state: &RunState,
+    board: &ProofBoard,
+    now: UnixMillis,
+) -> StepNotes {
+    let trail = StepTrail::of_run(state);
+    let trail = trail.map(|trail| trail.with_clock(board.tests_since(state), now).spans());
     let mut notes: StepNotes = trail.into_iter().collect();
     if let Some(receipt) = &current.receipt {
         let style = if receipt.allows_next_step() {
