@@ -68,13 +68,13 @@ fn tests_that_failed_open_to_what_they_said() {
     let mut screen = not_writing();
     let failed = tests_ran(TestOutcome::Failed, "ok 1\nnot ok 2 空\n");
     let seen = told(&mut screen, &[failed]);
-    for line in ["▸ ✗ Step 2: tests failed (exit 1)", "   not ok 2 空"] {
+    for line in ["✗ Step 2: tests failed (exit 1)", "   not ok 2 空"] {
         assert!(seen.contains(line), "{line}\n{seen}");
     }
     press(&mut screen, Some(&state(Phase::Execute)), &[",", " "]);
     let seen = told(&mut screen, &[]);
     for line in [
-        "▾ ✗ Step 2: tests failed (exit 1)",
+        "✗ Step 2: tests failed (exit 1)",
         "   $ sh tests/run.sh  1.2 s",
         "   ok 1",
         "   not ok 2 空",
@@ -101,7 +101,7 @@ fn a_step_that_is_done_opens_to_what_its_tests_said() {
     ];
     let seen = told(&mut screen, &events);
     let is_done = |line: &str| {
-        line.contains("▸ ✓ Step 2 done  ") && line.contains("  tests passed · 0e78f21f")
+        line.contains("  ✓ Step 2 done  ") && line.contains("  tests passed · 0e78f21f ▸")
     };
     assert!(
         seen.lines().any(is_done) && !seen.contains("ok 1"),

@@ -479,15 +479,16 @@ fn fact_with_detail_lines(
         columns, folding, ..
     } = look;
     let fold = match folding {
-        FoldState::Folded => "▸ ",
-        FoldState::Open => "▾ ",
+        FoldState::Folded => " ▸",
+        FoldState::Open => " ▾",
     };
     let room = columns.saturating_sub(text_width(fold));
-    let mut lines = Vec::new();
-    for (n, line) in fact_lines(text, tone, step, room).into_iter().enumerate() {
-        let lead = if n == 0 { fold } else { "  " };
-        let spans = std::iter::once(Span::styled(lead, theme::QUIET)).chain(line.spans);
-        lines.push(Line::from(spans.collect::<Vec<_>>()));
+    let mut lines = fact_lines(text, tone, step, room);
+    if let Some(first) = lines.first_mut() {
+        // At the right end, so that the signs of all steps are in one column.
+        let gap = room.saturating_sub(line_width(first));
+        first.push_span(Span::raw(" ".repeat(gap)));
+        first.push_span(Span::styled(fold, theme::QUIET));
     }
     match folding {
         FoldState::Open => {

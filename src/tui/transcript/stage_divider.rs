@@ -16,6 +16,8 @@ const MIN_HEADING_COLUMNS: usize = 20;
 const MIN_WIDE_HEADING_COLUMNS: usize = 40;
 /// What is left of a card's text: its bar, and two blanks.
 const CARD_LEAD: &str = "   ";
+/// The sign of the step that is being executed.
+const RUNNING_SIGN: &str = "◐ ";
 /// What stays blank at the right end of a card.
 const CARD_END_COLUMNS: usize = 2;
 /// The shortest rule between a heading and what stands at its right end, with the blank before it.
@@ -79,8 +81,9 @@ impl StageDivider {
     /// Renders the card of the current step, which the window draws on a ground, behind a bar in the first column.
     fn card_line(&self, trail: StepTrail, columns: usize) -> Line<'static> {
         let title = self.plain_title();
-        let name = format!("◐ {}  ", self.name);
-        let room = columns.saturating_sub(CARD_LEAD.len() + CARD_END_COLUMNS);
+        let name = format!("{}  ", self.name);
+        let sign_columns = text_width(RUNNING_SIGN);
+        let room = columns.saturating_sub(CARD_LEAD.len() + sign_columns + CARD_END_COLUMNS);
         let end = fit_trail(trail, &format!("{name}{title}"), room);
         let least = text_width(&name).min(MIN_HEADING_COLUMNS);
         let end = Some(end).filter(|end| room >= least + spans_width(end));
@@ -93,6 +96,7 @@ impl StageDivider {
         let gap = room.saturating_sub(text_width(&name) + text_width(&title));
         let mut spans = vec![
             Span::raw(CARD_LEAD),
+            Span::styled(RUNNING_SIGN, theme::RUNNING),
             Span::styled(name, theme::STRONG),
             Span::raw(title),
             Span::raw(" ".repeat(gap)),

@@ -13,7 +13,6 @@ use crate::domain::plan_execution::{
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::elapsed_millis;
-use crate::domain::turn::Role;
 use crate::tui::labels::{self, format_millis, short_commit, summarize_receipt};
 use crate::tui::markdown::style_inline;
 use crate::tui::proof_board::ProofBoard;
@@ -311,7 +310,7 @@ pub fn step_lines(mark: &PlanStepMark, columns: usize) -> Vec<Line<'static>> {
 fn tone_style(tone: StepTone) -> Style {
     match tone {
         StepTone::Pending => theme::PLAIN,
-        StepTone::Running => theme::role_style(Role::Planner),
+        StepTone::Running => theme::RUNNING,
         StepTone::Done => theme::GOOD,
         StepTone::Unchanged => theme::QUIET,
         StepTone::Problem => theme::BAD,
