@@ -142,10 +142,15 @@ impl Session {
         }
     }
 
-    /// Adds the model to what is said of its CLI, where it is known: `codex · gpt-5.5`.
+    /// Adds the model to what is said of its CLI, where it is known: `codex · gpt-5.5`. Of `claude-opus-5-5` at `claude`,
+    /// the name of the CLI is not repeated.
     pub fn with_model(&self, cli: &str) -> String {
         match &self.model {
-            Some(model) => format!("{cli} · {model}"),
+            Some(model) => {
+                let own = model.strip_prefix(self.adapter.as_str());
+                let own = own.and_then(|rest| rest.strip_prefix('-'));
+                format!("{cli} · {}", own.unwrap_or(model))
+            }
             None => cli.to_owned(),
         }
     }

@@ -302,4 +302,4 @@ fn list_names(names: &[String], n: usize) -> String {
 }
 
 pub use agent_question_dialog::unanswered_questions as open_questions;
-pub use goal_confirmation::{confirm_goal as goal_confirmed, goal_text};
+pub use goal_confirmation::{confirm_goal as goal_confirmed, goal_text, goal_title};

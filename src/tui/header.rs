@@ -11,6 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::Screen;
+use super::dialogs::goal_title;
 use super::markdown::to_plain_line;
 use super::tab_kind::TabKind;
 use super::text_wrap::{draw_line, spans_width, text_width, to_one_line, truncate_to_columns};
@@ -19,7 +20,7 @@ use super::view_area::gutter;
 use crate::domain::question::CommitTarget;
 use crate::domain::run::RunState;
 pub use stage_line::mode_style;
-pub use usage_line::{describe_tokens, usage_forms};
+pub use usage_line::{describe_tokens, describe_total_usage};
 
 /// Returns the height of the header for a window height.
 pub fn n_rows(height: u16) -> u16 {
@@ -90,6 +91,18 @@ pub fn shown_branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Opti
     }
 }
 
+/// Returns the heading of the goal: of the one that an agent wrote, also before the user confirms it. Empty without a goal.
+pub fn shown_goal(screen: &Screen, state: &RunState) -> String {
+    let Some(goal) = &state.goal else {
+        return String::new();
+    };
+    let proposed = screen.dialogs.proposed_goal.as_deref();
+    match proposed.filter(|_| !goal.confirmed) {
+        Some(text) => to_plain_line(&goal_title(text)),
+        None => to_plain_line(&goal.title),
+    }
+}
+
 /// Returns the line with the goal at the left and the repository at the right.
 fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line<'static> {
     let repository = folder_name(&screen.settings.repository);
@@ -97,14 +110,13 @@ fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line
         Some(branch) => format!("{repository} · {}", to_one_line(branch)),
         None => repository,
     };
-    let goal = state.and_then(|state| state.goal.as_ref());
-    let title = goal.map_or_else(
-        || "agent-collab".to_owned(),
-        |goal| to_plain_line(&goal.title),
-    );
-    let version = match goal {
-        Some(_) => "",
-        None => concat!("  ", env!("CARGO_PKG_VERSION")),
+    let goal = state.and_then(|state| Some((state, state.goal.as_ref()?)));
+    let (title, version) = match goal {
+        Some((state, _)) => (shown_goal(screen, state), ""),
+        None => (
+            "agent-collab".to_owned(),
+            concat!("  ", env!("CARGO_PKG_VERSION")),
+        ),
     };
     let margin = usize::from(gutter(u16::try_from(columns).unwrap_or(u16::MAX)));
     let columns = columns.saturating_sub(2 * margin);

@@ -20,6 +20,8 @@ pub struct ScreenHitAreas {
     pub body: Rect,
     pub composer: Rect,
     pub window_columns: u16,
+    /// Whether the sidebar is beside the tab.
+    pub has_sidebar: bool,
     pub composer_spacing: ComposerSpacing,
     /// The parts of the welcome page around the composer, in a large window.
     pub welcome: Option<CenteredWelcome>,

@@ -171,13 +171,12 @@ impl<'a> ModeLine<'a> {
         });
         let left_columns: usize = left.iter().map(|word| word.span.width()).sum();
         let room = columns.saturating_sub(left_columns + text_width(gate) + 3);
-        // The card that ends a run says it.
-        let used = header::usage_forms(state).into_iter();
-        let used = used.filter(|_| !state.phase.is_final());
-        let mut used = used.map(|used| format!("{used}   "));
-        let used = used
-            .find(|used| text_width(used) <= room)
-            .unwrap_or_default();
+        // The sidebar says it, and the card that ends a run.
+        let is_elsewhere = state.phase.is_final() || self.screen.hit_areas.has_sidebar;
+        let used = header::describe_total_usage(state).filter(|_| !is_elsewhere);
+        let used = used.map(|used| format!("{used}   "));
+        let used = used.filter(|used| text_width(used) <= room);
+        let used = used.unwrap_or_default();
         let gate = ModeWord {
             span: Span::styled(gate, theme::PLAIN),
             command: Some(match state.gate {

@@ -95,6 +95,7 @@ impl Screen {
             body: rest,
             composer,
             window_columns: frame.area().width,
+            has_sidebar: sidebar.is_some(),
             composer_spacing,
             welcome: centered,
             dialog: sheet_area,
@@ -225,7 +226,9 @@ impl Screen {
             return;
         };
         let beside = self.tabs.view.side_area.map(|(_, tab)| tab);
+        let goal = header::shown_goal(self, state);
         let about = SidebarContext {
+            goal: &goal,
             branch: header::shown_branch(self, Some(state)),
             shown: [Some(self.tabs.view.shown), beside],
             now,

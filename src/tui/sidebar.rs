@@ -5,10 +5,12 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::command::ScreenCommand;
+use super::header::describe_total_usage;
 use super::labels::{format_tokens, role_title};
 use super::markdown::to_plain_line;
 use super::proof_board::ProofBoard;
@@ -40,6 +42,8 @@ pub type SidebarButtons = Vec<(Rect, ScreenCommand)>;
 /// What the sidebar depends on beside the run's state.
 #[derive(Debug, Clone, Copy)]
 pub struct SidebarContext<'a> {
+    /// The heading of the goal; empty before there is one.
+    pub goal: &'a str,
     pub branch: Option<&'a str>,
     /// The tabs that are visible in the two panes.
     pub shown: [Option<TabKind>; 2],
@@ -129,7 +133,7 @@ fn lay_out(
     // What stands beside the sidebar is not repeated.
     let is_elsewhere = |tab| !about.shown.contains(&Some(tab));
     let all = [
-        goal_section(state, columns),
+        goal_section(about.goal, columns),
         plan_section(state, about.now, columns, n_entries).filter(|_| is_elsewhere(TabKind::Plan)),
         findings_section(state, columns, n_entries).filter(|_| is_elsewhere(TabKind::Comments)),
         agents_section(state, columns),
@@ -144,10 +148,9 @@ fn lay_out(
     all.into_iter().flatten().collect()
 }
 
-fn goal_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
-    let goal = state.goal.as_ref()?;
-    let title = Span::styled(to_plain_line(&goal.title), theme::PLAIN);
-    Some(SidebarSection {
+fn goal_section(goal: &str, columns: usize) -> Option<SidebarSection> {
+    let title = Span::styled(goal.to_owned(), theme::PLAIN);
+    (!goal.is_empty()).then(|| SidebarSection {
         title: "Goal",
         meta: Vec::new(),
         lines: wrap_spans_to_rows(&[title], columns, 0, MAX_GOAL_ROWS),
@@ -243,10 +246,11 @@ fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Optio
     if all.is_empty() && state.iteration == 0 && is_before {
         return None;
     }
+    let has_no_review = state.course.reviews().is_empty();
     Some(SidebarSection {
         title: "Findings",
         meta: quiet_meta(match (all.len(), open.len()) {
-            (0, _) if state.iteration == 0 => "none yet".to_owned(),
+            (0, _) if state.iteration == 0 || has_no_review => "none yet".to_owned(),
             (0, _) => "none".to_owned(),
             (_, 0) => describe_closed(all),
             (n, open) => format!("{open} of {n} open"),
@@ -293,7 +297,7 @@ fn agents_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
             (Some(window), Some(used)) => {
                 let percent = used.min(window) * 100 / window;
                 lines.push(Line::from(vec![
-                    Span::styled(usage_bar(percent), usage_style(percent)),
+                    Span::styled(usage_bar(percent), bar_style(percent, role)),
                     Span::styled(format!(" {percent}% context"), theme::QUIET),
                 ]));
             }
@@ -306,10 +310,18 @@ fn agents_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
     }
     (!lines.is_empty()).then_some(SidebarSection {
         title: "Agents",
-        meta: Vec::new(),
+        meta: quiet_meta(describe_total_usage(state).unwrap_or_default()),
         lines,
         opens: Some(ScreenCommand::Show(TabKind::Status)),
     })
+}
+
+/// Returns the style of a role's bar, which is its own until little is left.
+fn bar_style(percent: u64, role: Role) -> Style {
+    match usage_style(percent) {
+        theme::PLAIN => theme::role_style(role),
+        warning => warning,
+    }
 }
 
 fn files_section(state: &RunState, columns: usize, n_entries: usize) -> Option<SidebarSection> {

@@ -115,10 +115,14 @@ pub fn goal_text(state: &RunState, known: &DialogContext<'_>) -> String {
 
 /// Returns the event that confirms a text as the goal.
 pub fn confirm_goal(text: &str) -> Event {
-    let first = text.lines().find(|line| !line.trim().is_empty());
-    let title = first.unwrap_or_default().trim_start_matches('#');
     Event::GoalConfirmed {
-        title: to_one_line(title),
+        title: goal_title(text),
         text: text.to_owned(),
     }
+}
+
+/// Returns the heading of a goal, in one line.
+pub fn goal_title(text: &str) -> String {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    to_one_line(first.unwrap_or_default().trim_start_matches('#'))
 }

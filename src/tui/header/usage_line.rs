@@ -1,4 +1,4 @@
-//! Token usage and cost as reported by the CLIs: per role, or in total if space is short.
+//! Token usage and cost as reported by the CLIs: in total, and per role for the card that ends a run.
 //!
 //! Costs are never estimated.
 
@@ -41,44 +41,12 @@ pub fn describe_tokens(state: &RunState) -> Option<String> {
     (!used.is_empty()).then(|| format!("{counts}{}", format_cost(&used, " · ")))
 }
 
-/// Returns all forms, the longest first: cost per role, total cost with tokens per role, and only totals.
-pub fn usage_forms(state: &RunState) -> Vec<String> {
+/// Describes the tokens and the cost of all roles: `13k tokens · $0.40`; `None` before the first are reported.
+pub fn describe_total_usage(state: &RunState) -> Option<String> {
     let used = usage_by_role(state);
-    match &used[..] {
-        [] => Vec::new(),
-        [_] => vec![format_roles_with_total(&used)],
-        _ => vec![
-            format_each_role(&used),
-            format_roles_with_total(&used),
-            format_total(&used),
-        ],
-    }
-}
-
-fn format_each_role(used: &[RoleUsage]) -> String {
-    let one = |used: &RoleUsage| {
-        let (role, tokens) = (used.role.name(), labels::format_tokens(used.tokens));
-        format!("{role} {tokens} tokens{}", format_cost([used], " "))
-    };
-    used.iter().map(one).collect::<Vec<String>>().join(" · ")
-}
-
-fn format_roles_with_total(used: &[RoleUsage]) -> String {
-    let one = |used: &RoleUsage| {
-        format!(
-            "{} {}",
-            used.role.name(),
-            labels::format_tokens(used.tokens)
-        )
-    };
-    let counts = used.iter().map(one).collect::<Vec<String>>().join(", ");
-    format!("{counts} tokens{}", format_cost(used, " · "))
-}
-
-fn format_total(used: &[RoleUsage]) -> String {
     let tokens = used.iter().map(|used| used.tokens);
     let tokens = labels::format_tokens(tokens.fold(0, u64::saturating_add));
-    format!("{tokens} tokens{}", format_cost(used, " · "))
+    (!used.is_empty()).then(|| format!("{tokens} tokens{}", format_cost(&used, " · ")))
 }
 
 /// Formats the total cost after `lead`; empty if no cost was reported or it is below one cent.
