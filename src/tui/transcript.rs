@@ -397,7 +397,8 @@ impl ChatTranscript {
             block.localize_utc_times(self.clock);
             block.is_named = block.visibility.has_rows() && self.turns.claim_name_line(&block);
             if block.is_named {
-                block.cli = self.take_cli_notice(block.author);
+                let cli = self.take_cli_notice(block.author);
+                block.cli = cli.or_else(|| self.steps.fix_note(block.author));
             }
             self.n_bytes += block.n_bytes();
             self.insert_block(block, said_by);

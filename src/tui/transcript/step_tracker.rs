@@ -12,6 +12,7 @@ use crate::domain::plan::Plan;
 use crate::domain::plan::proof_lines::StepProofPlan;
 use crate::domain::plan_execution::StepAssessment;
 use crate::domain::step_proof::{ProofStatus, StepProof};
+use crate::domain::turn::Role;
 use crate::text::first_clause;
 use crate::tui::markdown::to_plain_line;
 use crate::tui::step_trail::StepTrail;
@@ -37,6 +38,8 @@ pub(super) struct StepTracker {
     pub has_new_headings: bool,
     /// The step whose tests failed last.
     failing: Option<u32>,
+    /// How often an agent was sent to fix the current step.
+    n_fixes: u32,
     /// The step that was committed last.
     committed: Option<u32>,
     /// The step whose changes were audited last, until its tests run: tests always run if something
@@ -82,16 +85,21 @@ impl StepTracker {
             }
             Event::CommitMade { step, .. } => self.committed = Some(*step),
             Event::SnapshotTaken { step, .. } => {
+                let is_failing = self.failing == Some(*step);
                 (self.failing, self.committed, self.audited) = (None, None, None);
                 // A fix turn belongs to the same step.
                 if self.current.replace(*step) == Some(*step) {
+                    self.n_fixes += u32::from(is_failing);
                     return None;
                 }
+                self.n_fixes = 0;
                 self.has_new_headings = true;
                 let heading = BlockContent::Divider(self.step_heading(*step));
                 return Some(TranscriptBlock::new(BlockAuthor::System, heading));
             }
-            Event::StepRecorded { .. } | Event::PhaseChanged { .. } => self.current = None,
+            Event::StepRecorded { .. } | Event::PhaseChanged { .. } => {
+                (self.current, self.n_fixes) = (None, 0);
+            }
             _ => {}
         }
         None
@@ -104,6 +112,13 @@ impl StepTracker {
             .collect();
         let steps = plan.steps.iter();
         self.proof_plans = steps.map(|step| (step.n, step.proof.clone())).collect();
+    }
+
+    /// Says beside an agent's name that its turn fixes the current step; `None` in any other turn.
+    pub(super) fn fix_note(&self, who: BlockAuthor) -> Option<String> {
+        let step = self.current.filter(|_| self.n_fixes > 0)?;
+        let is_fixing = who == BlockAuthor::Agent(Role::Planner);
+        is_fixing.then(|| format!("fixing step {step}, attempt {}", self.n_fixes))
     }
 
     /// Describes a proof for the row of its step: in one word where it is all that the plan asks for.

@@ -88,7 +88,8 @@ pub struct TranscriptBlock {
     pub is_set_apart: bool,
     /// The row of the fold of reads that it is the first of.
     pub reads: Option<ReadFold>,
-    /// The CLI with its version: of a notice what it says, of a named block what is shown behind the name.
+    /// The CLI with its version: of a notice what it says, of a named block what is shown behind the name. There it may
+    /// also be what the turn is for.
     pub cli: Option<String>,
     /// What a turn used and how long it took, if this is the line that ends it.
     pub turn_usage: Vec<String>,
