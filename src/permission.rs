@@ -32,7 +32,8 @@
 //!   pattern cannot say is code, in a file for each family, which records the rule by its name.
 //! - `read_only_prover`: an allow list of programs and options; `call_reads` applies the read rules to what is opened.
 //! - `program_table`: what is known of a program, in its one row of `data/programs.toml`: its aliases and options, what it
-//!   wraps, interprets, fetches or unpacks, with which options it only reads, how many of its words an approval keeps.
+//!   wraps, interprets, fetches, unpacks, writes or prints, with which options it only reads, how many of its words an
+//!   approval keeps.
 //!   What follows from a sub-command of one program is code, as in `git_commands`, `git_prover` and `shell::fan_out`.
 //!
 //! What goes wrong, and what prevents it:

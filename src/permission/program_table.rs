@@ -10,8 +10,9 @@ use super::embedded_table::parse_embedded_table;
 mod program_facts;
 
 pub use program_facts::{
-    ArchiveExtractor, CodeInterpreter, CodeLanguage, CommandForm, OperandKind, ProgramFacts,
-    ProgramTrait, ReaderProgram, ValueOptions, WrapperKind, WrapperSpec,
+    ArchiveExtractor, CodeInterpreter, CodeLanguage, CommandForm, OperandKind, PrintedOutput,
+    ProgramFacts, ProgramTrait, ReaderProgram, ValueOptions, WrapperKind, WrapperSpec,
+    WrittenOperands,
 };
 
 struct ProgramTable {

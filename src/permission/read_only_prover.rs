@@ -41,9 +41,6 @@ pub struct ReadOnlyRefusal {
 const HARMLESS_VARIABLES: &str =
     "LC_ALL LANG LC_CTYPE LC_COLLATE TZ COLUMNS NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM";
 
-/// Shells, and builtins that run a text that is analysed separately.
-const SHELL_PROGRAMS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh"];
-
 /// Proves that a text only reads, inside the root, when it runs in `cwd`; both paths are absolute.
 ///
 /// # Errors
@@ -185,7 +182,9 @@ impl ProofContext<'_> {
             WrapperKind::Known if has_trait(name, ProgramTrait::HarmlessWrapper) => {
                 Ok(WrapperArguments::Nothing)
             }
-            WrapperKind::Shell if SHELL_PROGRAMS.contains(&name) && is_plain_shell(wrapper) => {
+            WrapperKind::Shell
+                if has_trait(name, ProgramTrait::ProvenShell) && is_plain_shell(wrapper) =>
+            {
                 Ok(WrapperArguments::Nothing)
             }
             // A file name inside a text that a shell reads could be any command.
@@ -286,7 +285,9 @@ impl ProofContext<'_> {
             ["grep", ..] => {
                 texts.contains(&"--files-with-matches") || has_short('l') || has_short('L')
             }
-            ["head" | "tail" | "sort" | "uniq", ..] if depth < 4 => match &simple.input {
+            [name, ..] if depth < 4 && has_trait(name, ProgramTrait::SelectsLines) => match &simple
+                .input
+            {
                 CommandInput::Pipe(from) => {
                     !from.is_empty()
                         && from.iter().all(|at| {
@@ -385,11 +386,7 @@ fn is_version_query(program: &str, arguments: &[ShellWord]) -> bool {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     has_trait(program, ProgramTrait::TellsVersion)
         && matches!(texts.as_slice(), ["--version" | "-V" | "-version"] | ["-v"])
-        && !(texts == ["-v"]
-            && matches!(
-                program,
-                "python" | "perl" | "ruby" | "bash" | "make" | "gcc" | "psql"
-            ))
+        && !(texts == ["-v"] && has_trait(program, ProgramTrait::VerboseV))
         || (has_trait(program, ProgramTrait::VersionWord) && texts == ["version"])
 }
 

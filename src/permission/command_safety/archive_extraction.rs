@@ -37,16 +37,12 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
             scene,
         );
     }
-    if is_tar(command)
+    if unpacker.tar_options
         && (has_option_letter(command, 'P')
             || has_argument(command, &["--absolute-names", "--absolute-paths"]))
     {
         scene.record_rule(ABSOLUTE, &simple.span);
     }
-}
-
-fn is_tar(command: &CommandInvocation<'_>) -> bool {
-    command.is_one_of(&["tar", "bsdtar", "gtar", "star"])
 }
 
 /// Returns whether the command writes files at all.
@@ -56,7 +52,7 @@ fn extracts_files(command: &CommandInvocation<'_>, unpacker: &ArchiveExtractor) 
         .first()
         .map_or("", |word| word.text.as_str());
     match command.program.as_str() {
-        _ if is_tar(command) => {
+        _ if unpacker.tar_options => {
             has_option_letter(command, 'x') || has_argument(command, &["--extract", "--get"])
         }
         "cpio" => {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
 
+use crate::permission::program_table::{ProgramTrait, has_trait};
 use crate::permission::shell::{
     self, AnalysisDoubt, AnalysisLimits, CommandInput, ShellAnalysis, ShellWord, SimpleCommand,
     WrapperKind,
@@ -314,7 +315,7 @@ impl CommandClassifier<'_> {
         let mut words = simple.words.iter();
         if !words
             .next()
-            .is_some_and(|first| matches!(first.text.as_str(), "cd" | "pushd" | "chdir"))
+            .is_some_and(|first| has_trait(&first.text, ProgramTrait::ChangesFolder))
         {
             return;
         }

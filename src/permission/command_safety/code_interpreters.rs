@@ -46,7 +46,7 @@ fn find_interpreter(program: &str) -> Option<&'static CodeInterpreter> {
 
 /// Returns whether a command reads its code from standard input, or is a shell builtin that runs a text.
 pub fn reads_code_from_input(command: &CommandInvocation<'_>) -> bool {
-    if command.is_one_of(&["source", ".", "eval"]) {
+    if command.has_trait(ProgramTrait::ScriptBuiltin) {
         return true;
     }
     if is_shell(&command.program) {

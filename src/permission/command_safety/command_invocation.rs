@@ -48,6 +48,11 @@ impl<'a> CommandInvocation<'a> {
         self.words.get(1..).unwrap_or_default()
     }
 
+    /// Returns whether the program's row has a trait.
+    pub fn has_trait(&self, wanted: ProgramTrait) -> bool {
+        has_trait(&self.program, wanted)
+    }
+
     /// Returns whether the program is one of these.
     pub fn is_one_of(&self, programs: &[&str]) -> bool {
         programs.contains(&self.program.as_str())

@@ -1,6 +1,6 @@
 //! Judges commands that drop, empty or reset databases, by their own programs or by statements.
 
-use crate::permission::program_table::program_facts;
+use crate::permission::program_table::{ProgramTrait, program_facts};
 use crate::permission::shell::{CommandInput, SimpleCommand};
 
 use super::builtin_rules::RuleName;
@@ -14,7 +14,7 @@ const CHANGED: RuleName = RuleName::new("databases.rows");
 
 /// Judges database clients by the statements that they are given.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
-    if command.is_one_of(&["curl", "http", "https", "xh"]) {
+    if command.has_trait(ProgramTrait::HttpClient) {
         return check_search_store(command, scene);
     }
     if command.program == "redis-cli"

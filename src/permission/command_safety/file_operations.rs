@@ -2,6 +2,7 @@
 //!
 //! Where a path is comes from [`super::path_class`]; devices and modes have their own files.
 
+use crate::permission::program_table::{ProgramTrait, WrittenOperands, program_facts};
 use crate::permission::shell::{RedirectKind, ShellWord, SimpleCommand};
 
 use super::builtin_rules::RuleName;
@@ -43,11 +44,18 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
         "find" | "fd" | "fdfind" | "bfs" => check_find_delete(command, scene),
         "truncate" => check_truncate(command, scene),
         "mv" => check_mv(command, scene),
-        "del" | "erase" | "rd" | "remove-item" | "ri" => check_windows_delete(command, scene),
+        _ if command.has_trait(ProgramTrait::WindowsRemoval) => {
+            check_windows_delete(command, scene)
+        }
         _ => {}
     }
-    let appends = command.is_one_of(&["touch", "mkdir"])
-        || command.is_one_of(&["tee"]) && command.arguments.has_option(&["-a", "--append"]);
+    let appends = program_facts(&command.program)
+        .writes()
+        .is_some_and(|writer| {
+            let mut options = writer.append_options.iter();
+            writer.keeps_contents
+                || options.any(|option| command.arguments.find_option(option).is_some())
+        });
     let kind = if appends {
         RedirectKind::Append
     } else {
@@ -293,110 +301,80 @@ pub fn check_written_path(
 
 /// Returns the files that a program writes because an argument names them.
 pub fn output_paths<'a>(command: &'a CommandInvocation<'_>) -> Vec<&'a str> {
-    let arguments = &command.arguments;
-    let operands: Vec<&str> = arguments.operand_texts().collect();
-    let last = || {
-        operands
-            .last()
-            .copied()
-            .filter(|_| operands.len() > 1)
-            .into_iter()
-            .collect()
+    let Some(writer) = program_facts(&command.program).writes() else {
+        return Vec::new();
     };
-    let valued = |names: &[&'static str]| exact_option_values(command, names);
-    match command.program.as_str() {
-        "tee" | "sponge" => operands,
-        "touch" | "mkdir" => {
-            let is_far = |path: &&str| path.starts_with('/');
-            operands.into_iter().filter(is_far).collect()
-        }
-        "cp" | "mv" | "install" | "ln" | "rsync" | "scp" | "xxd" | "ditto" => {
-            let named: Vec<&str> = valued(&["-t", "--target-directory"]);
-            if named.is_empty() { last() } else { named }
-        }
-        "ddrescue" => operands.get(1).copied().into_iter().collect(),
-        "dd" | "dcfldd" | "dc3dd" => operands
-            .iter()
-            .filter_map(|word| word.strip_prefix("of="))
-            .collect(),
-        "truncate" | "shred" | "fallocate" | "mkswap" => operands,
-        _ => option_output_paths(command, &operands),
-    }
-}
-
-/// Returns the values of options with exactly these names.
-fn exact_option_values<'a>(
-    command: &'a CommandInvocation<'_>,
-    names: &[&'static str],
-) -> Vec<&'a str> {
-    let options = command.arguments.options.iter();
-    options
-        .filter(|given| names.contains(&given.name.as_str()))
+    let given = command.arguments.options.iter();
+    let mut paths: Vec<&str> = given
+        .filter(|given| writer.options.contains(&given.name))
         .filter_map(|given| given.value)
-        .collect()
+        .collect();
+    paths.extend(raw_option_values(command, &writer.word_options));
+    if !paths.is_empty() {
+        return paths;
+    }
+    let mut operands: Vec<&str> = command.arguments.operand_texts().collect();
+    match writer.operands {
+        WrittenOperands::None => operands.clear(),
+        WrittenOperands::All => {}
+        WrittenOperands::Absolute => operands.retain(|path| path.starts_with('/')),
+        WrittenOperands::Last => return last_operand(&operands),
+        WrittenOperands::Second => return operands.get(1).copied().into_iter().collect(),
+        WrittenOperands::OutputFile => {
+            let words = operands.iter();
+            return words.filter_map(|word| word.strip_prefix("of=")).collect();
+        }
+        WrittenOperands::InPlace if edits_in_place(command) => {}
+        WrittenOperands::InPlace => operands.clear(),
+        WrittenOperands::Custom => return custom_output_paths(command, &operands),
+    }
+    operands
 }
 
-/// Returns the files that an option names, or operands after one.
-fn option_output_paths<'a>(
+fn last_operand<'a>(operands: &[&'a str]) -> Vec<&'a str> {
+    let last = operands.last().filter(|_| operands.len() > 1);
+    last.copied().into_iter().collect()
+}
+
+fn edits_in_place(command: &CommandInvocation<'_>) -> bool {
+    let mut options = command.arguments.options.iter();
+    options.any(|given| given.name.starts_with("-i"))
+}
+
+/// Returns the files that the other programs write.
+fn custom_output_paths<'a>(
     command: &'a CommandInvocation<'_>,
     operands: &[&'a str],
 ) -> Vec<&'a str> {
     let arguments = &command.arguments;
-    let last = || {
-        let last = operands.last().copied().filter(|_| operands.len() > 1);
-        last.into_iter().collect()
-    };
-    let valued = |names: &[&'static str]| exact_option_values(command, names);
     match command.program.as_str() {
-        "curl" => valued(&["-o", "--output"]),
-        "aria2c" | "axel" | "fetch" | "http" | "xh" => {
-            raw_option_values(command, &["-o", "--out", "--output"])
-        }
-        "wget" => valued(&["-O", "--output-document"]),
-        "sort" => raw_option_values(command, &["-o", "--output"]),
-        "sed"
-            if arguments.has_option(&["-i", "--in-place"])
-                || arguments
-                    .options
-                    .iter()
-                    .any(|given| given.name.starts_with("-i")) =>
-        {
+        // The first operand is the script.
+        "sed" if edits_in_place(command) || arguments.has_option(&["--in-place"]) => {
             operands.iter().copied().skip(1).collect()
         }
-        "openssl" | "gpg" => raw_option_values(command, &["-out", "-o", "--output"]),
-        "perl" | "ruby"
-            if arguments
-                .options
-                .iter()
-                .any(|given| given.name.starts_with("-i")) =>
+        "tar" | "bsdtar" => tar_output_paths(command, operands),
+        "qemu-img" if operands.first() == Some(&"convert") => last_operand(operands),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the archive that tar writes.
+fn tar_output_paths<'a>(command: &'a CommandInvocation<'_>, operands: &[&'a str]) -> Vec<&'a str> {
+    let cluster = tar_archive_path(command);
+    if !cluster.is_empty() {
+        return cluster;
+    }
+    let arguments = &command.arguments;
+    if arguments.has_option(&["-c", "--create", "-r", "-u", "--append", "--update"]) {
+        let files = arguments.options.iter();
+        let files = files.filter(|given| matches!(given.name.as_str(), "-f" | "--file"));
+        return files.filter_map(|given| given.value).collect();
+    }
+    match operands {
+        [letters, archive, ..]
+            if !letters.contains('/') && letters.contains('c') && letters.contains('f') =>
         {
-            operands.to_vec()
-        }
-        "tar" | "bsdtar" => {
-            let archive = operands
-                .first()
-                .copied()
-                .filter(|first| !first.contains('/') && first.contains('c') && first.contains('f'));
-            let named = archive.and_then(|_| operands.get(1)).copied();
-            let cluster = tar_archive_path(command);
-            if !cluster.is_empty() {
-                return cluster;
-            }
-            let creates =
-                arguments.has_option(&["-c", "--create", "-r", "-u", "--append", "--update"]);
-            if creates {
-                valued(&["-f", "--file"])
-            } else {
-                named.into_iter().collect()
-            }
-        }
-        "qemu-img" if operands.first() == Some(&"convert") => last(),
-        "bmaptool" | "pv" => {
-            if command.is_one_of(&["bmaptool"]) {
-                last()
-            } else {
-                raw_option_values(command, &["-o", "--output"])
-            }
+            vec![archive]
         }
         _ => Vec::new(),
     }

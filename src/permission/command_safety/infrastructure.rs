@@ -1,5 +1,7 @@
 //! Judges commands that destroy machines, clusters, containers and clouds, or change them immediately.
 
+use crate::permission::program_table::ProgramTrait;
+
 use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
@@ -14,7 +16,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
             scene.classify_nested_script(text, &command.simple.span);
         }
     }
-    let removes = command.is_one_of(&["docker", "podman", "nerdctl"])
+    let removes = command.has_trait(ProgramTrait::ContainerEngine)
         && matches!(command.arguments.operand_text(0), Some("rm" | "rmi"));
     if removes
         && command

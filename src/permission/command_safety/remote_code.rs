@@ -38,7 +38,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     {
         scene.record_rule(SHELL, span);
     }
-    if command.is_one_of(&["nc", "ncat", "netcat"])
+    if command.has_trait(ProgramTrait::NetworkPipe)
         && input_sources(command.simple, scene)
             .iter()
             .any(|source| code_interpreters::is_shell(&program_name(source)))
@@ -119,7 +119,7 @@ fn check_renamed_program(
         let argv: Vec<String> = std::iter::once(program.clone()).chain(rest).collect();
         scene.classify_nested_argv(&argv, &command.simple.span);
     }
-    if command.is_one_of(&["cp", "ln", "mv", "install"])
+    if command.has_trait(ProgramTrait::CopiesFiles)
         && let Some((target, moved)) = command
             .arguments
             .operand_texts()
@@ -137,11 +137,7 @@ fn check_renamed_program(
 fn check_decoded_script(scene: &CommandClassifier<'_>) {
     let commands = &scene.analysis.commands;
     let hides = |simple: &&SimpleCommand| {
-        let is_code = matches!(
-            program_name(simple).as_str(),
-            "base64" | "base32" | "basenc" | "xxd" | "openssl" | "uudecode" | "gbase64"
-        );
-        is_code
+        has_trait(&program_name(simple), ProgramTrait::HidesCode)
             && is_decoder(simple)
             && simple.wrappers.is_empty()
             && !simple
@@ -189,7 +185,7 @@ pub fn is_project_script(scene: &CommandClassifier<'_>, span: &Range<usize>) -> 
 
 fn runs_shell_script(simple: &SimpleCommand) -> bool {
     let name = program_name(simple);
-    matches!(name.as_str(), "source" | "." | "eval") || code_interpreters::is_shell(&name)
+    has_trait(&name, ProgramTrait::ScriptBuiltin) || code_interpreters::is_shell(&name)
 }
 
 fn runs_project_file(simple: &SimpleCommand) -> bool {
@@ -216,10 +212,7 @@ fn runs_project_file(simple: &SimpleCommand) -> bool {
 
 fn prints_shell_settings(simple: &SimpleCommand) -> bool {
     let name = program_name(simple);
-    if is_fetcher(simple)
-        || is_decoder(simple)
-        || matches!(name.as_str(), "echo" | "printf" | "cat")
-    {
+    if is_fetcher(simple) || is_decoder(simple) || has_trait(&name, ProgramTrait::GivenOutput) {
         return false;
     }
     let has = |list: &'static str| {
@@ -253,12 +246,9 @@ fn check_code_source(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
     if fed.iter().any(|source| is_decoder(source)) {
         return scene.record_rule(DECODED, &simple.span);
     }
-    let is_local = fed.iter().all(|source| {
-        matches!(
-            program_name(source).as_str(),
-            "cat" | "head" | "tail" | "sed" | "grep"
-        )
-    });
+    let is_local = fed
+        .iter()
+        .all(|source| has_trait(&program_name(source), ProgramTrait::LocalSource));
     let only_checks = simple.words.iter().any(|word| word.text == "-n");
     if code_interpreters::is_shell(&program_name(simple)) && !only_checks {
         // `sed 's/^/rm -rf /' | sh`: the text that is built may begin with any of the words.
@@ -364,7 +354,7 @@ fn track_downloads(
             .filter(|redirect| matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append));
         downloaded.extend(written.map(|redirect| normalize_path(&redirect.target.text)));
         downloaded.extend(url_file_names(command));
-    } else if command.is_one_of(&["mv", "cp", "ln", "install"]) {
+    } else if command.has_trait(ProgramTrait::CopiesFiles) {
         let texts: Vec<&str> = command.arguments.operand_texts().collect();
         if let Some((target, moved)) = texts.split_last()
             && moved
@@ -378,13 +368,9 @@ fn track_downloads(
 
 /// `wget URL` and `curl -O URL` name the file after the address.
 fn url_file_names(command: &CommandInvocation<'_>) -> Vec<String> {
-    let keeps_name = match command.program.as_str() {
-        "wget" | "wget2" | "aria2c" | "axel" => true,
-        "curl" => command
-            .arguments
-            .has_option(&["-O", "--remote-name", "--remote-name-all"]),
-        _ => false,
-    };
+    let remote_name = ["-O", "--remote-name", "--remote-name-all"];
+    let keeps_name = command.has_trait(ProgramTrait::NamesDownload)
+        || command.program == "curl" && command.arguments.has_option(&remote_name);
     if !keeps_name {
         return Vec::new();
     }
@@ -404,16 +390,7 @@ fn runs_downloaded_file(command: &CommandInvocation<'_>, downloaded: &BTreeSet<S
         .first()
         .is_some_and(|first| first.text.contains('/') && is_one(&first.text));
     let runs_files = code_interpreters::is_interpreter(&command.program)
-        || command.is_one_of(&[
-            "source",
-            ".",
-            "installer",
-            "dpkg",
-            "rpm",
-            "java",
-            "msiexec",
-            "open",
-        ]);
+        || command.has_trait(ProgramTrait::RunsNamedFile);
     let mut operands = command
         .argument_words()
         .iter()

@@ -3,6 +3,7 @@
 //!
 //! Files and disks have their own files.
 
+use crate::permission::program_table::{ProgramTrait, has_trait};
 use crate::permission::shell::{
     CommandInput, CommandWrapper, SimpleCommand, UNKNOWN_PLACEHOLDER, WrapperKind,
 };
@@ -121,7 +122,8 @@ fn lists_every_process(simple: &SimpleCommand) -> bool {
 fn filters_processes(simple: &SimpleCommand) -> bool {
     let texts: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
     match texts.first().copied() {
-        Some("grep" | "rg" | "egrep" | "head" | "tail" | "lsof" | "fuser") => true,
+        Some("tail") => true,
+        Some(name) if has_trait(name, ProgramTrait::ProcessFilter) => true,
         Some("awk" | "sed") => texts.iter().any(|text| text.contains(['/', '~'])),
         Some("pgrep") => !lists_every_process(simple),
         _ => false,
@@ -152,9 +154,8 @@ fn is_fed_every_process(command: &CommandInvocation<'_>, scene: &CommandClassifi
             let texts: Vec<&str> = source.words.iter().map(|word| word.text.as_str()).collect();
             match texts.first().copied() {
                 Some("pgrep") if lists_every_process(source) => is_all = true,
-                Some("grep" | "rg" | "pgrep" | "lsof" | "fuser" | "head" | "egrep") => {
-                    return false;
-                }
+                Some("pgrep") => return false,
+                Some(name) if has_trait(name, ProgramTrait::ProcessFilter) => return false,
                 Some("awk") if texts.iter().any(|text| text.contains('/')) => return false,
                 Some("ps") => {
                     is_all = texts

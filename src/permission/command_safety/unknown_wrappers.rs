@@ -63,7 +63,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
     if is_known
         && !(has_folder && name.contains('.'))
-        && !matches!(name, "wsl" | "nix" | "chrt" | "taskset")
+        && !has_trait(name, ProgramTrait::LaterCommand)
     {
         return;
     }

@@ -352,7 +352,7 @@ fn is_spelled_out(command: &CommandInvocation<'_>, name: &str) -> bool {
 fn is_option_cluster(program: &str, letters: &str) -> bool {
     letters.len() <= 3
         && letters.chars().all(|c| c.is_ascii_alphabetic())
-        && !matches!(program, "terraform" | "tofu" | "find" | "java")
+        && !has_trait(program, ProgramTrait::WholeWordOptions)
 }
 
 fn equivalent_options(program: &str, name: &str) -> Vec<String> {

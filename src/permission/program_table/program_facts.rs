@@ -43,6 +43,9 @@ pub struct ProgramFacts {
     interpreter: Option<SharedFacts<CodeInterpreter>>,
     statements: Option<SharedFacts<DatabaseClient>>,
     archive: Option<SharedFacts<ArchiveExtractor>>,
+    writes: Option<SharedFacts<FileWriter>>,
+    /// What it prints, if that is known without running it.
+    pub prints: Option<PrintedOutput>,
 }
 
 /// Facts of a program's own, or the name of the program whose facts it shares.
@@ -117,6 +120,56 @@ pub enum ProgramTrait {
     VersionWord,
     /// Runs other commands, or does much harm in few words: only the exact command is suggested for an approval.
     ExactApproval,
+    /// A shell whose text is followed.
+    FollowedShell,
+    /// A shell whose text may be proven to only read.
+    ProvenShell,
+    /// A builtin that runs a text in this shell.
+    ScriptBuiltin,
+    /// Its operands may assign arrays.
+    Declaration,
+    /// Sets variables for the programs that run later.
+    SetsVariables,
+    /// Takes a name or a number, and evaluates an index in it.
+    EvaluatesIndex,
+    /// Changes the working folder.
+    ChangesFolder,
+    /// Copies, moves or links the operands before its last one to that.
+    CopiesFiles,
+    /// Writes its input into the files that its operands name.
+    CopiesInput,
+    /// Fetches a file, which may run later in the same text.
+    FollowedDownload,
+    /// Names the file that it fetches after the address.
+    NamesDownload,
+    /// Runs or installs the file that its first operand names.
+    RunsNamedFile,
+    /// Makes readable code of letters that nobody can read.
+    HidesCode,
+    /// What it prints for an interpreter is taken for a file of the project.
+    LocalSource,
+    /// Prints only what it is given, and no settings of its own.
+    GivenOutput,
+    /// Connects its input and output with the network.
+    NetworkPipe,
+    /// Sends a request of any kind to an address.
+    HttpClient,
+    /// Runs containers.
+    ContainerEngine,
+    /// Prints only some of the processes in its input, or those that use a file.
+    ProcessFilter,
+    /// Prints some of the lines that it reads, unchanged.
+    SelectsLines,
+    /// Removes files in a shell of Windows.
+    WindowsRemoval,
+    /// A `--` after the first word of its command is for itself: `npm exec rm -- -rf x`.
+    OwnDashes,
+    /// Its rows say what it does, and yet any word may begin a command that it runs.
+    LaterCommand,
+    /// A word such as `-auto-approve` is one option and not many letters.
+    WholeWordOptions,
+    /// `-v` does more than print its version.
+    VerboseV,
 }
 
 /// Which options of a program take a value.
@@ -289,6 +342,55 @@ pub struct ArchiveExtractor {
     pub last_operand: bool,
     /// Whether it writes into the working folder when no folder is named.
     pub working_folder: bool,
+    /// Whether its options are those of tar.
+    pub tar_options: bool,
+}
+
+/// Which files a program writes because its arguments name them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileWriter {
+    /// What it writes if none of its options names a file.
+    pub operands: WrittenOperands,
+    /// Options whose value it writes, or into whose folder; it may be the next word if `value_options` says so.
+    pub options: Vec<String>,
+    /// The same, for programs without `value_options`: their value is the next word, or after `=`.
+    pub word_options: Vec<String>,
+    /// Whether it never empties a file that is there.
+    pub keeps_contents: bool,
+    /// Options with which it does not empty a file that is there.
+    pub append_options: Vec<String>,
+}
+
+/// Which operands a program writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WrittenOperands {
+    #[default]
+    None,
+    All,
+    /// Those with an absolute path; others do no harm.
+    Absolute,
+    /// The last one, if there are several.
+    Last,
+    Second,
+    /// The text after `of=`.
+    OutputFile,
+    /// All, with an option that begins with `-i`.
+    InPlace,
+    /// Found by a function for this program.
+    Custom,
+}
+
+/// What a program prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrintedOutput {
+    Nothing,
+    /// What it reads. The order of lines, and how many there are, do not matter.
+    Contents,
+    /// The last part of the path that is its first operand.
+    BaseName,
 }
 
 impl ProgramFacts {
@@ -318,6 +420,11 @@ impl ProgramFacts {
     pub fn archive(&'static self) -> Option<&'static ArchiveExtractor> {
         self.archive.as_ref()?.resolve(|facts| &facts.archive)
     }
+
+    /// Returns which files it writes, if its arguments name any.
+    pub fn writes(&'static self) -> Option<&'static FileWriter> {
+        self.writes.as_ref()?.resolve(|facts| &facts.writes)
+    }
 }
 
 #[cfg(test)]
@@ -329,6 +436,7 @@ impl ProgramFacts {
             && (self.interpreter.is_none() || self.interpreter().is_some())
             && (self.statements.is_none() || self.statements().is_some())
             && (self.archive.is_none() || self.archive().is_some())
+            && (self.writes.is_none() || self.writes().is_some())
     }
 }
 

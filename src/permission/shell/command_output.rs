@@ -5,6 +5,7 @@
 use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
 use super::interpreter::StandardInput;
 use super::{UNKNOWN_PLACEHOLDER, backslash_escapes};
+use crate::permission::program_table::{PrintedOutput, ProgramTrait, has_trait, program_facts};
 use crate::text::base64;
 
 /// The most output of one program that is followed, in bytes.
@@ -17,16 +18,15 @@ pub fn predict_output(
     feed: &StandardInput,
     file: impl Fn(&ShellField) -> Option<PossibleValues>,
 ) -> Option<PossibleValues> {
+    match program_facts(name).prints {
+        Some(PrintedOutput::Nothing) => return Some(PossibleValues::empty_string()),
+        Some(PrintedOutput::Contents) => return pass_through_output(name, arguments, feed, file),
+        Some(PrintedOutput::BaseName) => return program_lookup_output(arguments),
+        None => {}
+    }
     match name {
         "echo" => Some(PossibleValues::single(echo_output(arguments))),
         "printf" => printf_output(arguments).map(PossibleValues::single),
-        "cat" | "tac" | "tee" | "head" | "tail" | "sort" | "uniq" | "nl" | "pv" | "sponge" => {
-            pass_through_output(name, arguments, feed, file)
-        }
-        "true" | "false" | ":" | "cd" | "export" | "set" | "unset" | "shift" | "local"
-        | "declare" | "readonly" | "typeset" | "mkdir" | "touch" | "chmod" | "rm" | "mv" | "cp"
-        | "sleep" | "test" | "[" | "trap" | "alias" | "exit" | "return" | "wait" | "shopt"
-        | "umask" => Some(PossibleValues::empty_string()),
         // Of the name only its folder is known, which is enough.
         "mktemp"
             if arguments
@@ -38,7 +38,6 @@ pub fn predict_output(
             )))
         }
         "pwd" => Some(PossibleValues::single(AbstractValue::known(".\n"))),
-        "which" | "command" | "type" | "basename" => program_lookup_output(arguments),
         "base64" if has_decode_option(arguments) => decode_stdin(feed, decode_base64),
         "xxd" if arguments.iter().any(|word| word.text().contains('r')) => {
             decode_stdin(feed, decode_hex)
@@ -147,7 +146,7 @@ fn pass_through_output(
         .filter(|word| !word.text().starts_with('-') || word.text() == "-")
         .filter(|word| name == "cat" || word.text().bytes().any(|byte| !byte.is_ascii_digit()))
         .collect();
-    if operands.is_empty() || matches!(name, "tee" | "sponge") {
+    if operands.is_empty() || has_trait(name, ProgramTrait::CopiesInput) {
         return match feed {
             StandardInput::Values(texts) => Some(texts.clone()),
             StandardInput::Nothing => Some(PossibleValues::empty_string()),

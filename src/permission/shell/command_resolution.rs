@@ -116,8 +116,7 @@ impl ShellInterpreter {
         env: &mut ShellEnvironment,
     ) -> PossibleValues {
         match name {
-            "sh" | "bash" | "dash" | "zsh" | "ksh" | "ksh93" | "mksh" | "ash" | "rbash"
-            | "fish" | "yash" | "csh" | "tcsh" | "posh" => self.run_shell(name, &call, env),
+            _ if has_trait(name, ProgramTrait::FollowedShell) => self.run_shell(name, &call, env),
             "eval" => self.run_eval(&call, env),
             "source" | "." => self.run_source(&call, env),
             "trap" => self.run_trap(&call, env),
@@ -212,8 +211,9 @@ impl ShellInterpreter {
             .unwrap_or_default()
             .to_vec();
         // `npm exec rm -- -rf x`: the dashes are for npm.
-        let is_npm = matches!(name, "npm" | "npx" | "pnpm" | "yarn" | "bun");
-        if is_npm && rest.get(1).is_some_and(|word| word.text() == "--") {
+        if has_trait(name, ProgramTrait::OwnDashes)
+            && rest.get(1).is_some_and(|word| word.text() == "--")
+        {
             rest.remove(1);
         }
         let own = call.words.get(..found.command_index).unwrap_or(&call.words);

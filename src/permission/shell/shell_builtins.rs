@@ -2,7 +2,7 @@
 //!
 //! Whether a change is dangerous is not decided here.
 
-use crate::permission::word_list::is_in_word_list;
+use crate::permission::program_table::{ProgramTrait, has_trait};
 
 use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
 use super::environment::{ShellEnvironment, VariableValue};
@@ -12,10 +12,6 @@ use super::{UNKNOWN_PLACEHOLDER, command_wrappers};
 
 /// The most lines of an input that are followed separately.
 const MAX_LINES: usize = 64;
-
-/// Builtins that take a name or a number and evaluate an index in it.
-const INDEX_EVALUATING_BUILTINS: &str =
-    "let read unset declare typeset local export readonly mapfile readarray";
 
 impl ShellInterpreter {
     /// Applies a builtin to the state of the shell.
@@ -28,7 +24,7 @@ impl ShellInterpreter {
         let evaluates = match name {
             "printf" => call.word_text(1) == "-v",
             "test" | "[" => compares(),
-            name => is_in_word_list(INDEX_EVALUATING_BUILTINS, name),
+            name => has_trait(name, ProgramTrait::EvaluatesIndex),
         };
         if evaluates {
             let n_words = if name == "printf" { 2 } else { usize::MAX };
@@ -37,9 +33,7 @@ impl ShellInterpreter {
             }
         }
         match name {
-            "export" | "declare" | "typeset" | "local" | "readonly" => {
-                self.declare_variables(call, env)
-            }
+            _ if has_trait(name, ProgramTrait::Declaration) => self.declare_variables(call, env),
             "alias" => define_aliases(call, env),
             "hash" => define_hash_alias(call, env),
             "set" => set_positional_arguments(call, env),
@@ -116,34 +110,29 @@ impl ShellInterpreter {
                 .iter()
                 .filter(|word| !word.text().starts_with('-'))
         };
-        match name {
-            "tee" | "sponge" => {
-                let paths: Vec<String> = operands().map(|word| word.text().to_owned()).collect();
-                for path in paths {
-                    self.write_file(&path, out.clone());
-                }
+        if has_trait(name, ProgramTrait::CopiesInput) {
+            let paths: Vec<String> = operands().map(|word| word.text().to_owned()).collect();
+            for path in paths {
+                self.write_file(&path, out.clone());
             }
-            "cp" | "mv" | "install" | "ln" => {
-                let operands: Vec<&ShellField> = operands().collect();
-                if let [.., from, to] = operands.as_slice()
-                    && let Some(texts) = self
-                        .file_contents(from)
-                        .cloned()
-                        .or_else(|| copied_program_script(from))
-                {
-                    let path = to.text().to_owned();
-                    self.write_file(&path, texts);
-                }
+        } else if has_trait(name, ProgramTrait::CopiesFiles) {
+            let operands: Vec<&ShellField> = operands().collect();
+            if let [.., from, to] = operands.as_slice()
+                && let Some(texts) = self
+                    .file_contents(from)
+                    .cloned()
+                    .or_else(|| copied_program_script(from))
+            {
+                let path = to.text().to_owned();
+                self.write_file(&path, texts);
             }
-            "curl" | "wget" | "aria2c" => {
-                for path in download_paths(name, call) {
-                    self.write_file(
-                        &path,
-                        PossibleValues::single(AbstractValue::from_command_output(index)),
-                    );
-                }
+        } else if has_trait(name, ProgramTrait::FollowedDownload) {
+            for path in download_paths(name, call) {
+                self.write_file(
+                    &path,
+                    PossibleValues::single(AbstractValue::from_command_output(index)),
+                );
             }
-            _ => {}
         }
     }
 }
@@ -158,7 +147,7 @@ fn copied_program_script(program: &ShellField) -> Option<PossibleValues> {
 /// Returns the files that a download goes to.
 fn download_paths(name: &str, call: &CommandCall) -> Vec<String> {
     let mut paths = Vec::new();
-    let mut takes_name = name != "curl";
+    let mut takes_name = has_trait(name, ProgramTrait::NamesDownload);
     for (at, word) in call.words.iter().enumerate().skip(1) {
         let text = word.text();
         let letters = text

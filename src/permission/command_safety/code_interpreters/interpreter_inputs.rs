@@ -2,9 +2,8 @@
 //!
 //! Which of them the code takes is unknown, so each of them is judged.
 
-use crate::permission::program_table::CodeLanguage;
+use crate::permission::program_table::{CodeLanguage, ProgramTrait, has_trait};
 use crate::permission::shell::{CommandInput, ShellWord, SimpleCommand};
-use crate::permission::word_list::is_in_word_list;
 
 use super::super::classifier::CommandClassifier;
 use super::super::code_analysis::CodeInputSource;
@@ -15,9 +14,6 @@ const MAX_COMMAND_STARTS: usize = 6;
 
 /// How many variables and lines are checked.
 const MAX_INPUTS: usize = 64;
-
-/// Shell builtins that set variables for the programs that run later.
-const EXPORT_PROGRAMS: &str = "export declare typeset env";
 
 /// Judges what code takes from a source; unknown input is confirmed.
 pub fn check_input_source(
@@ -87,7 +83,7 @@ fn check_environment(simple: &SimpleCommand, scene: &CommandClassifier<'_>) -> b
     let exported = commands
         .filter(|other| {
             let first = other.words.first();
-            first.is_some_and(|first| is_in_word_list(EXPORT_PROGRAMS, first.text.as_str()))
+            first.is_some_and(|first| has_trait(&first.text, ProgramTrait::SetsVariables))
         })
         .flat_map(|other| other.words.iter().skip(1))
         .filter_map(|word| word.text.split_once('='))

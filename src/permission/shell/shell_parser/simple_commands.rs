@@ -4,13 +4,11 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::ShellParser;
+use crate::permission::program_table::{ProgramTrait, has_trait};
 use crate::permission::shell::syntax_tree::{
     AssignmentNode, AssignmentValue, CommandList, CommandNode, CommandNodeKind, RawWord,
     RedirectionNode, RedirectionTarget,
 };
-
-/// Programs whose operands may assign arrays.
-const DECLARATION_COMMANDS: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 
 /// Redirection operators, longest first.
 const REDIRECTION_OPERATORS: [&str; 12] = [
@@ -52,7 +50,7 @@ impl<'a> ShellParser<'a, '_> {
             };
             let literal = word.literal_text();
             is_declaration |= words.is_empty()
-                && literal.is_some_and(|name| DECLARATION_COMMANDS.contains(&name.as_str()));
+                && literal.is_some_and(|name| has_trait(&name, ProgramTrait::Declaration));
             words.push(word);
         }
         if assigns.is_empty() && words.is_empty() && redirects.is_empty() {
