@@ -5,6 +5,8 @@
 //! A flag is used only if a small program that is linked with it runs, because not every linker and C library supports
 //! them.
 //!
+//! Makes the constant table of redaction rules out of its rows (`build/redaction_table.rs`).
+//!
 //! In a debug build a test may ask the program to panic (`panics_on_request`), also where debug assertions are off.
 #![allow(
     clippy::print_stdout,
@@ -12,13 +14,18 @@
 )]
 
 use std::env;
+use std::error::Error;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+#[path = "build/redaction_table.rs"]
+mod redaction_table;
+
 const PACKED: &str = "-Wl,-z,pack-relative-relocs";
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
+    redaction_table::write_redaction_table()?;
     println!("cargo:rerun-if-changed=start_order.ld");
     // A wrapper that puts another linker in place.
     println!("cargo:rerun-if-env-changed=LD_PRELOAD");
@@ -31,7 +38,7 @@ fn main() {
     // What is built for another machine cannot be tried here.
     let is_for_here = env::var_os("HOST") == env::var_os("TARGET");
     if !is_linux || !is_for_here {
-        return;
+        return Ok(());
     }
     let mut wanted = vec![PACKED.to_owned()];
     // In a debug build, which has five times as many functions, it would cost each link seconds.
@@ -41,6 +48,7 @@ fn main() {
     for flag in wanted.iter().filter(|flag| runs_with(flag) == Some(true)) {
         println!("cargo:rustc-link-arg-bins={flag}");
     }
+    Ok(())
 }
 
 /// The linker's flag for the order of functions.

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+use super::prefilter::AnchorKind;
+use super::redaction_rules::{REDACTION_RULES, SecretShape, find_nothing};
+use super::token_patterns::{SearchedRange, find_by_rule};
 use super::*;
 
 const SECRETS: &str = include_str!("secrets.txt");
@@ -182,6 +185,40 @@ fn tokens_are_replaced_wherever_they_stand() {
     }
     assert!(n >= 1_000, "{n}");
     tell("tokens", n, &all);
+}
+
+#[test]
+fn the_example_of_each_rule_is_redacted_by_that_rule() {
+    let mut all = Vec::new();
+    for (number, rule) in REDACTION_RULES.iter().enumerate() {
+        let example = LetterGenerator(13).fill(rule.example);
+        let (left, rest) = example.split_once('⟦').expect("a secret begins");
+        let (secret, right) = rest.split_once('⟧').expect("a secret ends");
+        let text = format!("{left}{secret}{right}");
+        let mut anchors = Vec::new();
+        prefilter::collect_anchors(&text, None, &mut anchors);
+        let mut own = anchors
+            .into_iter()
+            .filter(|anchor| anchor.kind == AnchorKind::Rule(number));
+        let is_found = match rule.shape {
+            SecretShape::Finder(find)
+                if std::ptr::fn_addr_eq(find, find_nothing as fn(&str) -> _) =>
+            {
+                own.next().is_some()
+            }
+            _ => own.any(|anchor| {
+                find_by_rule(number, anchor, &text, None, &mut SearchedRange::default())
+                    .is_some_and(|span| {
+                        (span.start, span.end) == (left.len(), left.len() + secret.len())
+                    })
+            }),
+        };
+        let clean = redact_text(&text);
+        if !is_found || clean != format!("{left}{}{right}", redaction_mark(rule.kind)) {
+            all.push(format!("{number}: {text}\n    {clean} ({is_found})"));
+        }
+    }
+    tell("rules", REDACTION_RULES.len(), &all);
 }
 
 #[test]

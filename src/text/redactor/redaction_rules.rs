@@ -1,35 +1,36 @@
 //! A table of secrets that are recognised by their own shape or by the words before them.
 //!
+//! Its rows are in `data/vendor_rules.toml` and `data/context_rules.toml`. They are needed at each start, before the
+//! first frame, so build.rs makes a constant of them: nothing is parsed then.
+//!
 //! Secrets that are recognised by the name of a setting are in `key_value`.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use super::secret_heuristics::{accept_any, is_not_example};
-
-mod context_rules;
-mod vendor_rules;
+use super::{auth_headers, secret_heuristics, url_logins};
 
 /// All rules; a rule's number is its index here.
-pub(super) static REDACTION_RULES: LazyLock<Vec<&'static RedactionRule>> = LazyLock::new(|| {
-    vendor_rules::VENDOR_RULES
-        .iter()
-        .chain(context_rules::CONTEXT_RULES)
-        .collect()
-});
+pub(super) static REDACTION_RULES: &[RedactionRule] =
+    &include!(concat!(env!("OUT_DIR"), "/redaction_rules.rs"));
 
-/// One kind of secret: where to look for it, its shape, and further conditions.
+/// One kind of secret: where to look for it, its shape, and further conditions. A row has the fields under these names,
+/// but the shape is `letters` with `least`, or `pattern`, `query_least` or `finder`.
 pub(super) struct RedactionRule {
     /// The kind that the mark shows.
     pub(super) kind: &'static str,
     /// The words that it begins with, or that come before it.
     pub(super) start_words: &'static [&'static str],
     pub(super) shape: SecretShape,
-    /// Returns whether a match may be a secret. If not, no longer or shorter part of it may be one either.
+    /// Returns whether a match may be a secret. If not, no longer or shorter part of it may be one either. A row names
+    /// the function as its `condition`; without it, a run must be no example, and another shape has no condition.
     pub(super) is_secret: fn(&str) -> bool,
+    /// In a row without it: the start of a word for a run, anywhere for another shape.
     pub(super) edge: WordEdge,
     /// If not empty, one of these words must be shortly before it in the line.
     pub(super) nearby_words: &'static [&'static str],
+    /// A text with such a secret in `⟦⟧`, in which `{w:40}` stands for letters as in `secrets.txt`.
+    #[cfg(test)]
+    pub(super) example: &'static str,
 }
 
 /// What follows the word.
@@ -83,91 +84,12 @@ impl TokenAlphabet {
 pub(super) enum WordEdge {
     /// No letter or digit.
     WordStart,
-    /// No letter, digit or hyphen.
+    /// No letter, digit or hyphen: for a short word, which would also match inside many hashes after a hyphen.
     UnhyphenatedWordStart,
     Anywhere,
 }
 
-const fn token_rule(
-    kind: &'static str,
-    starts: &'static [&'static str],
-    letters: TokenAlphabet,
-    least: usize,
-) -> RedactionRule {
-    RedactionRule {
-        kind,
-        start_words: starts,
-        shape: SecretShape::Run(letters, least),
-        is_secret: is_not_example,
-        edge: WordEdge::WordStart,
-        nearby_words: &[],
-    }
-}
-
-const fn pattern_rule(
-    kind: &'static str,
-    starts: &'static [&'static str],
-    text: &'static str,
-    holds: fn(&str) -> bool,
-) -> RedactionRule {
-    RedactionRule {
-        kind,
-        start_words: starts,
-        shape: SecretShape::Pattern(text),
-        is_secret: holds,
-        edge: WordEdge::Anywhere,
-        nearby_words: &[],
-    }
-}
-
-const fn finder_rule(
-    kind: &'static str,
-    starts: &'static [&'static str],
-    find: fn(&str) -> Option<Range<usize>>,
-) -> RedactionRule {
-    RedactionRule {
-        kind,
-        start_words: starts,
-        shape: SecretShape::Finder(find),
-        is_secret: accept_any,
-        edge: WordEdge::Anywhere,
-        nearby_words: &[],
-    }
-}
-
-const fn query_rule(
-    starts: &'static [&'static str],
-    least: usize,
-    holds: fn(&str) -> bool,
-) -> RedactionRule {
-    RedactionRule {
-        kind: "query-secret",
-        start_words: starts,
-        shape: SecretShape::QueryValue(least),
-        is_secret: holds,
-        edge: WordEdge::Anywhere,
-        nearby_words: &[],
-    }
-}
-
-/// Makes a rule for a short word, which would also match inside many hashes after a hyphen.
-const fn at_unhyphenated_word_start(rule: RedactionRule) -> RedactionRule {
-    RedactionRule {
-        edge: WordEdge::UnhyphenatedWordStart,
-        ..rule
-    }
-}
-
-const fn at_word_start(rule: RedactionRule) -> RedactionRule {
-    RedactionRule {
-        edge: WordEdge::WordStart,
-        ..rule
-    }
-}
-
-const fn needs_nearby_word(needs: &'static [&'static str], rule: RedactionRule) -> RedactionRule {
-    RedactionRule {
-        nearby_words: needs,
-        ..rule
-    }
+/// Finds nothing in its own line: it makes [`super::next_line_values`] look at the lines that follow.
+pub(super) fn find_nothing(_text: &str) -> Option<Range<usize>> {
+    None
 }
