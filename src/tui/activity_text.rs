@@ -340,7 +340,9 @@ fn describe_busy_program(
     let running = step.and_then(|step| Some((step, screen.tabs.plan.proof_board.running(step)?)));
     let Some((step, (run, since))) = running else {
         return match screen.tabs.plan.proof_board.tests_since(state) {
-            Some(since) => describe_timed_tests(state, &what, labels::format_elapsed(since, now), named),
+            Some(since) => {
+                describe_timed_tests(state, &what, labels::format_elapsed(since, now), named)
+            }
             None => what,
         };
     };

@@ -22,8 +22,8 @@ use super::overlays::{LayerContext, LayerPlace, LayerResponse, ScreenOverlay};
 use super::text_wrap;
 use super::theme::ColorTheme;
 use super::view_moves::ScrollMove;
-use palette_entry::{go_title, theme_entry};
 pub(super) use palette_entry::{PaletteAction, PaletteContext, PaletteEntry};
+use palette_entry::{go_title, theme_entry};
 
 /// How many recent commands are listed first.
 const MAX_RECENT_ENTRIES: usize = 5;

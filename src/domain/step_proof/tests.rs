@@ -169,11 +169,7 @@ fn a_red_test_and_clean_cells_prove_a_step() {
         "Test first: t.py::new",
         "Test first: a test of the parser",
     ] {
-        check(
-            &StepCase { plan, ..CASE },
-            "proven",
-            "red → green · kept 2",
-        );
+        check(&StepCase { plan, ..CASE }, "proven", "red → green · kept 2");
     }
     check(
         &StepCase {
@@ -299,11 +295,7 @@ fn a_known_failure_is_no_fault_of_the_step() {
         kept: Some("t.py:a+ u.py:b+ u.py:c-"),
         ..CASE
     };
-    check(
-        &known,
-        "proven",
-        "red → green · kept 2 · 1 known failure",
-    );
+    check(&known, "proven", "red → green · kept 2 · 1 known failure");
     // Nothing is known to have failed without a baseline.
     check(
         &StepCase {
@@ -455,11 +447,7 @@ fn old_tests_change_only_as_the_plan_says() {
         plan: "Changes tests: t.py: renamed",
         ..CASE
     };
-    check(
-        &crate_case,
-        "proven",
-        "red → green · 2 changed as planned",
-    );
+    check(&crate_case, "proven", "red → green · 2 changed as planned");
     check(
         &StepCase {
             changed_tests: "t.py v.py",
@@ -493,11 +481,7 @@ fn a_test_of_a_renamed_file_is_the_same_test() {
         green: Some("v.py:a- v.py:new+ u.py:b+"),
         ..moved
     };
-    check(
-        &known,
-        "proven",
-        "red → green · kept 1 · 1 known failure",
-    );
+    check(&known, "proven", "red → green · kept 1 · 1 known failure");
 }
 
 #[test]
@@ -589,11 +573,7 @@ fn a_step_that_keeps_behaviour_keeps_its_tests() {
     let (mut proof, plan) = prove(&keeps);
     for (killed, status, summary) in [
         (None, "kept", "green · kept 2"),
-        (
-            Some("a line"),
-            "proven",
-            "green · mutant noticed · kept 2",
-        ),
+        (Some("a line"), "proven", "green · mutant noticed · kept 2"),
     ] {
         assert!(proof.needs_mutants(&plan.claim));
         proof.mutants = Some(MutantTrial {
@@ -647,11 +627,7 @@ fn a_waiver_needs_passing_tests_and_unchanged_ones() {
         kept: None,
         ..CASE
     };
-    check(
-        &waived,
-        "waived: documentation only",
-        "green · kept 2",
-    );
+    check(&waived, "waived: documentation only", "green · kept 2");
     check(
         &StepCase {
             green: Some("t.py:a- u.py:b+"),

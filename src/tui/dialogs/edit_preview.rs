@@ -342,18 +342,8 @@ mod tests {
 
     #[test]
     fn a_path_is_shortened_only_where_the_permission_names_the_same_one() {
-        check(
-            "/etc/x",
-            &["y/x"],
-            "/etc/x\n+a\n",
-            &["/etc/x  +1", "+ a"],
-        );
-        check(
-            "/etc/ax",
-            &["x"],
-            "/etc/ax\n+a\n",
-            &["/etc/ax  +1", "+ a"],
-        );
+        check("/etc/x", &["y/x"], "/etc/x\n+a\n", &["/etc/x  +1", "+ a"]);
+        check("/etc/ax", &["x"], "/etc/ax\n+a\n", &["/etc/ax  +1", "+ a"]);
         check(
             "/r/x\n/etc/x",
             &["x"],

@@ -470,6 +470,7 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
     let ScreenHitAreas {
         body: _,
         window_columns: _,
+        has_sidebar: _,
         composer_spacing: _,
         welcome: _,
         composer: _,

@@ -192,7 +192,11 @@ fn play_disputes(name: &str, cast: Cast, notes: &mut Notes) {
     let outcome = play_dispute(&world, cast, "planner", notes);
     let finding = &world.state()["findings"]["all"][0];
     assert_eq!(finding["status"], "decided_by_user");
-    assert_approved(&world, &outcome, "finished after 3 rounds: 1 decided by you");
+    assert_approved(
+        &world,
+        &outcome,
+        "finished after 3 rounds: 1 decided by you",
+    );
     assert_eq!(outcome.of_kind("response.committed").count(), 1);
 
     let world = World::create(

@@ -128,9 +128,11 @@ pub fn step_marks(
             let (sign, tone, notes) =
                 match execution.map(|execution| step_progress(execution, step.n)) {
                     Some(StepProgress::Done(record)) => finished_notes(record, state, now),
-                    Some(StepProgress::Current(current)) => {
-                        ("◐", StepTone::Running, running_notes(current, state, board, now))
-                    }
+                    Some(StepProgress::Current(current)) => (
+                        "◐",
+                        StepTone::Running,
+                        running_notes(current, state, board, now),
+                    ),
                     Some(StepProgress::Pending) | None => (" ", StepTone::Pending, Vec::new()),
                 };
             PlanStepMark {
