@@ -54,6 +54,7 @@ mod activity_text;
 mod agent_dialogs;
 mod appearance;
 mod approval_view;
+mod chat_context;
 mod child_session_list;
 mod clickable_keys;
 mod command;

@@ -513,10 +513,10 @@ impl Screen {
 
     /// Returns what stands in the empty composer, or below a text: who gets it, what Enter does, or how to write.
     fn composer_label(&self, state: Option<&RunState>) -> String {
-        let has_ended = state.is_some_and(|state| state.phase.is_final());
-        let is_empty = self.composer.editor.is_empty() && self.composer.draft.is_none();
+        let is_for_goal =
+            self.composer.draft.is_none() && self.overlays.find::<TextPager>().is_none();
         // The card of the result has the key.
-        if has_ended && is_empty && self.overlays.find::<TextPager>().is_none() {
+        if is_for_goal && self.composer.editor.is_empty() && state.is_some_and(RunState::is_over) {
             return "What is the next goal?".to_owned();
         }
         if self.composer.focus == ComposerFocus::Unfocused {

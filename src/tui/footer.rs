@@ -4,7 +4,7 @@
 
 mod tab_hints;
 
-use tab_hints::{chat_hints, plan_hints, tab_hints};
+use tab_hints::{chat_hints, entries_label, plan_hints, tab_hints};
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -379,11 +379,7 @@ fn view_hints(
         };
         hints.push(FooterHint::fixed(keys, "choose"));
         if screen.picks_beside_buttons() {
-            let entries = match screen.tabs.view.focused() {
-                TabKind::Plan => "steps",
-                TabKind::Comments => "findings",
-                TabKind::Chat | TabKind::Log | TabKind::Status => "pick",
-            };
+            let entries = entries_label(screen.tabs.view.focused());
             hints.push(FooterHint::fixed("↑↓", entries));
         }
         if screen.dialogs.own.is_some() {
@@ -420,8 +416,7 @@ fn view_hints(
         && is_tab
         && sheet.is_none()
         && screen.tabs.view.focused() == TabKind::Chat;
-    let is_offered =
-        |name: &str| !(is_result && ["write", "edit", "diff", "undo", "quit"].contains(&name));
+    let is_offered = |name: &str| !(is_result && RESULT_KEYS.contains(&name));
     let first = FIRST_HINTS.iter().filter(|name| is_offered(name));
     hints.extend(first.filter_map(|name| row_hint(name)));
     if is_tab {
@@ -443,6 +438,9 @@ fn view_hints(
     }
     hints
 }
+
+/// The actions that the card of a result offers, or that make no sense there.
+const RESULT_KEYS: &[&str] = &["write", "edit", "diff", "undo", "quit"];
 
 /// The actions whose keys come before those of the tab.
 const FIRST_HINTS: &[&str] = &["interrupt", "resume", "write"];

@@ -22,7 +22,6 @@ use super::mode_line::ModeLine;
 use super::overlays::{LayerContext, LayerPlace, ScreenOverlay};
 use super::run_summary::{SummaryContext, update_summary_card};
 use super::sidebar::SidebarContext;
-use super::step_trail::StepTrail;
 use super::tab_kind::TabKind;
 use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, SIDEBAR_COLUMNS};
@@ -103,8 +102,7 @@ impl Screen {
         };
         self.tabs.view.side_area = None;
         self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area);
-        let trail = state.and_then(|state| self.step_trail(state, now));
-        self.update_chat_context(frame.area().width, sidebar.is_some(), state, trail);
+        self.update_chat_context(state, now);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         self.draw_view(frame, rest, state, waiting.as_ref(), now);
         // Set again when the dialog is drawn below: only a dialog of this frame counts as read.
@@ -190,30 +188,6 @@ impl Screen {
         transcript.set_question_below(sheet.is_some(), is_in_dialog);
     }
 
-    /// Returns the stages of the current step, with the time of its tests.
-    fn step_trail(&self, state: &RunState, now: UnixMillis) -> Option<StepTrail> {
-        let since = self.tabs.plan.proof_board.tests_since(state);
-        Some(StepTrail::of_run(state)?.with_clock(since, now))
-    }
-
-    /// Tells the chat what its headings of steps show, and what it need not repeat.
-    fn update_chat_context(
-        &mut self,
-        columns: u16,
-        has_sidebar: bool,
-        state: Option<&RunState>,
-        trail: Option<StepTrail>,
-    ) {
-        let beside = self.tabs.tab_beside(columns, &self.documents, state);
-        let are_steps_beside = has_sidebar || beside == Some(TabKind::Plan);
-        let transcript = &mut self.tabs.chat.transcript;
-        transcript.set_findings_beside(beside == Some(TabKind::Comments));
-        if let Some(plan) = state.and_then(|state| state.plan.as_ref()) {
-            transcript.set_missing_steps(&plan.plan);
-        }
-        transcript.show_step_trail(trail, are_steps_beside);
-    }
-
     /// Draws the sidebar if it has a place.
     fn draw_sidebar(
         &mut self,
@@ -226,9 +200,8 @@ impl Screen {
             return;
         };
         let beside = self.tabs.view.side_area.map(|(_, tab)| tab);
-        let goal = header::shown_goal(self, state);
         let about = SidebarContext {
-            goal: &goal,
+            goal: &header::shown_goal(self, state),
             branch: header::shown_branch(self, Some(state)),
             shown: [Some(self.tabs.view.shown), beside],
             now,

@@ -6,6 +6,7 @@ use ratatui::style::Style;
 
 use super::activity_text;
 use super::labels::format_elapsed;
+use super::proof_board::ProofBoard;
 use super::theme;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
@@ -81,14 +82,14 @@ impl StepTrail {
         })
     }
 
-    /// Returns it with the time that the tests of the step have run, if they run since then.
-    #[must_use]
-    pub fn with_clock(self, since: Option<UnixMillis>, now: UnixMillis) -> Self {
-        let test_seconds = since.map(|since| now.0.saturating_sub(since.0).max(0) / 1_000);
-        Self {
-            test_seconds,
-            ..self
-        }
+    /// Returns that of a run's current step, with the time that its tests have run.
+    pub fn with_clock(state: &RunState, board: &ProofBoard, now: UnixMillis) -> Option<Self> {
+        let since = board.tests_since(state);
+        let trail = Self::of_run(state)?;
+        Some(Self {
+            test_seconds: since.map(|since| now.0.saturating_sub(since.0).max(0) / 1_000),
+            ..trail
+        })
     }
 
     /// Returns all stages: `agent › check › ● tests › commit › record`. Those behind it have no tick: tests may have been

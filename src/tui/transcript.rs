@@ -53,7 +53,7 @@ use transcript_block::TranscriptBlock;
 pub use transcript_columns::{LEAD_COLUMNS, TranscriptColumns};
 pub use transcript_finder::TranscriptFinder;
 pub use transcript_news::TranscriptNews;
-pub use transcript_rows::TranscriptRow;
+pub use transcript_rows::{TranscriptRow, TranscriptWindow};
 use transcript_scroll::TranscriptScrollPosition;
 pub use transcript_scrollback::ScrollbackDemand;
 use transcript_scrollback::TranscriptScrollback;
@@ -106,6 +106,8 @@ pub struct ChatTranscript {
     selected_block: Option<usize>,
     /// The block of each row in the last frame.
     visible_blocks: Vec<usize>,
+    /// How many of these rows are the heading of the current step, whose place is above the window.
+    n_pinned_rows: usize,
     /// The scroll position of the last frame; `wide` is its width.
     visible_scroll: TranscriptScrollPosition,
     wide: Option<TranscriptColumns>,
@@ -145,6 +147,7 @@ impl Default for ChatTranscript {
             run_context: run_context::TranscriptRunContext::default(),
             selected_block: None,
             visible_blocks: Vec::new(),
+            n_pinned_rows: 0,
             visible_scroll: TranscriptScrollPosition::default(),
             wide: None,
             last_review: None,

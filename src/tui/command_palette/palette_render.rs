@@ -163,7 +163,7 @@ impl CommandPalette {
             places.extend(line.entry().map(|at| (place, at)));
             draw_line(frame, &self.list_line(line, &entries, &grid, place), place);
         }
-        if let Some((row, more)) = rest.rows().last().zip(more) {
+        if let Some((row, more)) = rest.rows().next_back().zip(more) {
             draw_line(
                 frame,
                 &Line::styled(more, theme::QUIET),

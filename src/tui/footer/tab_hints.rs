@@ -56,3 +56,12 @@ pub(super) fn plan_hints(screen: &Screen, state: Option<&RunState>) -> Option<Ve
     hints.retain(|hint| ["note", "edit line", "compare"].contains(&hint.label));
     (!hints.is_empty()).then(|| hints.into_iter().map(FooterHint::from).collect())
 }
+
+/// Names what up and down select in a tab.
+pub(super) fn entries_label(tab: TabKind) -> &'static str {
+    match tab {
+        TabKind::Plan => "steps",
+        TabKind::Comments => "findings",
+        TabKind::Chat | TabKind::Log | TabKind::Status => "pick",
+    }
+}

@@ -21,7 +21,7 @@ use crate::tui::text_wrap::{draw_line, truncate_to_columns, wrap_trusted_text};
 use crate::tui::theme::{self, Surface};
 use crate::tui::transcript::{
     BlockAuthor, ChatTranscript, LEAD_COLUMNS, LogSearchProgress, LogSearchResult,
-    ScrollbackDemand, TranscriptColumns, TranscriptFinder, TranscriptRow,
+    ScrollbackDemand, TranscriptColumns, TranscriptFinder, TranscriptRow, TranscriptWindow,
 };
 use crate::tui::truncated_call::TruncatedToolCall;
 use crate::tui::view_area::{gutter, inset};
@@ -259,6 +259,11 @@ pub struct TranscriptStyle<'a> {
 /// Below this height the step after the current one is not named.
 const MIN_NEXT_STEP_ROWS: u16 = 14;
 
+/// Below this height of the whole window, the heading of the current step scrolls away.
+const MIN_PINNING_WINDOW_ROWS: u16 = 20;
+/// The same for the height of the chat.
+const MIN_PINNING_ROWS: u16 = 8;
+
 /// Longer lines are hard to read.
 const MAX_TEXT_COLUMNS: u16 = 120;
 
@@ -347,16 +352,27 @@ pub fn draw_transcript(
         ..area
     };
     let n_rows = usize::from(area.height);
-    let mut rows = transcript.visible_rows(wide, n_rows - usize::from(is_scrolled));
+    let window = TranscriptWindow {
+        rows: n_rows,
+        pins_step: frame.area().height >= MIN_PINNING_WINDOW_ROWS
+            && area.height >= MIN_PINNING_ROWS,
+    };
+    let with_line = TranscriptWindow {
+        rows: n_rows - usize::from(is_scrolled),
+        ..window
+    };
+    let mut rows = transcript.visible_rows(wide, with_line);
     // The layout may have reached the end; then there is nothing below the window and no hint.
     let has_line = is_scrolled && !transcript.follows_end();
     if is_scrolled && !has_line {
-        rows = transcript.visible_rows(wide, n_rows);
+        rows = transcript.visible_rows(wide, window);
     }
     if let Some(line) = next_step {
-        // Below a blank row.
+        // Below a blank row. It stays where it is when the first row is blank and left out.
+        let is_full = rows.len() + 2 > n_rows;
+        let end = if is_full { n_rows } else { rows.len() };
         let below = Rect {
-            y: area.y + u16::try_from(rows.len()).unwrap_or(area.height) + 1,
+            y: area.y + u16::try_from(end).unwrap_or(area.height) + 1,
             height: 1,
             ..bar_area
         };

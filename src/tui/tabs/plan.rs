@@ -53,13 +53,7 @@ fn draw(
     let (texts, keymap, state) = (context.documents, context.keymap, context.state);
     let reading = &*reading;
     let columns = usize::from(area.width);
-    // The text is not wider than that of other tabs; the version is at the right edge of the pane.
-    let text_area = if reading.is_side_by_side() {
-        area
-    } else {
-        limit_page_width(area)
-    };
-    let page_columns = PageColumns::new(usize::from(text_area.width));
+    let page_columns = page_columns(area, reading);
     let mut hasher = DefaultHasher::new();
     (columns, texts.plan.revision, reading.selected_line()).hash(&mut hasher);
     (
@@ -123,6 +117,17 @@ fn draw(
     });
     page.follow_target(at_work.map(ScrollTarget::Step));
     page.draw(frame, area);
+}
+
+/// Returns the columns of the text, which is not wider than that of other tabs; the version is at the right edge of the
+/// pane.
+fn page_columns(area: Rect, reading: &PlanViewState) -> PageColumns {
+    let text_area = if reading.is_side_by_side() {
+        area
+    } else {
+        limit_page_width(area)
+    };
+    PageColumns::new(usize::from(text_area.width))
 }
 
 /// Returns the command that runs after each step, as far as it is known: that of the execution, or of its approval.

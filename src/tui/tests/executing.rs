@@ -5,14 +5,14 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::look::click;
 use super::pictures::{check, not_writing};
 use super::world::{NOW, approving, asking, drawn, press, press_at, questions, running, settings};
-use crate::domain::event::Event;
+use crate::domain::event::{Event, StepAudit};
 use crate::domain::findings::{FindingSeverity, ReviewRemark};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_change::PlanChange;
 use crate::domain::plan_execution::{StepOutcome, StepRecord, StepStage};
-use crate::domain::question::{CommitTarget, QuestionKind};
-use crate::domain::run::RunState;
+use crate::domain::question::{CommitTarget, Question, QuestionKind};
+use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::TurnPurpose;
 use crate::tui::{Action, RunDocumentFiles, Screen};
 
@@ -651,4 +651,83 @@ fn a_step_that_ended_shows_no_stages_whatever_comes_before_the_next_frame() {
     end_step(&mut screen, 9);
     let seen = heading(&mut screen, (120, 40), &state, 9);
     assert!(seen.ends_with(&time), "{seen}");
+}
+
+#[test]
+fn the_heading_of_the_current_step_stays_on_the_first_row_while_its_place_is_above() {
+    let (mut screen, state) = working_on(7);
+    drawn(&mut screen, (120, 40), Some(&state));
+    screen.on_notice("before the step");
+    begin_step(&mut screen, 7);
+    for n in 0..90 {
+        screen.on_notice(&format!("notice {n}"));
+    }
+    let rows = |screen: &mut Screen, size: (u16, u16)| -> Vec<String> {
+        let seen = drawn(screen, size, Some(&state));
+        let rows = seen.lines().map(|row| row.trim().to_owned());
+        rows.collect()
+    };
+    for (size, n_header) in [((120, 40), 3), ((80, 24), 1), ((40, 20), 1)] {
+        let seen = rows(&mut screen, size);
+        assert!(seen[n_header].starts_with("▌  ◐ Step 7 "), "{seen:#?}");
+        assert!(seen[n_header + 1].is_empty(), "{seen:#?}");
+        assert!(seen[n_header + 2].starts_with("· notice "), "{seen:#?}");
+        assert!(seen.iter().any(|row| row == "· notice 89"), "{seen:#?}");
+    }
+    let low = rows(&mut screen, (80, 19));
+    assert!(!low.iter().any(|row| row.contains("◐ Step 7")), "{low:#?}");
+    // No row is left out on the way up to its place, where it is drawn once.
+    let mut top: Option<usize> = None;
+    for _ in 0..60 {
+        press_at(&mut screen, (120, 40), Some(&state), &["<up>"]);
+        let seen = rows(&mut screen, (120, 40));
+        let n_headings = seen.iter().filter(|row| row.contains("◐ Step 7")).count();
+        if seen.iter().any(|row| row.ends_with("before the step")) {
+            assert_eq!(n_headings, 1, "{seen:#?}");
+            break;
+        }
+        assert_eq!(n_headings, 1, "{seen:#?}");
+        let mut notices = seen.iter().filter_map(|row| row.strip_prefix("· notice "));
+        let first = notices.next().and_then(|n| n.parse().ok());
+        assert!(top.is_none() || first <= top, "{first:?} {top:?}");
+        top = first;
+    }
+}
+
+#[test]
+fn the_heading_of_a_step_says_when_it_waits_for_the_user() {
+    let (mut screen, mut state) = working_on(7);
+    begin_step(&mut screen, 7);
+    state.running = None;
+    let found = "tests failed".to_owned();
+    let kind = QuestionKind::TestsFailed { step: 7, found };
+    state.awaiting = Some(Question { id: 1, kind });
+    let seen = heading(&mut screen, (120, 40), &state, 7);
+    let stages = "● waiting for you › check › tests › commit › record";
+    assert!(seen.ends_with(stages), "{seen}");
+}
+
+#[test]
+fn the_tests_of_a_step_have_a_clock() {
+    let (mut screen, mut state) = working_on(7);
+    begin_step(&mut screen, 7);
+    let audit = StepAudit {
+        step: 7,
+        changed: Vec::new(),
+        dirty: Vec::new(),
+        outside_of_calls: Vec::new(),
+        entry_points: Vec::new(),
+        held: Vec::new(),
+        out_of_scope: Vec::new(),
+        tree: None,
+    };
+    screen.on_event(UnixMillis(NOW.0 - 4_000), &Event::StepAudited(audit));
+    state.running = None;
+    state.busy = Some(ProgramOperation::Stepping { question: None });
+    let execution = state.execution.as_mut().unwrap();
+    execution.current.as_mut().unwrap().stage = StepStage::Test;
+    let seen = heading(&mut screen, (120, 40), &state, 7);
+    assert!(seen.contains("› ● tests 0:04 ›"), "{seen}");
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(seen.contains("Testing step 7 of 10  0:04"), "{seen}");
 }

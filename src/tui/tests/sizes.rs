@@ -227,7 +227,7 @@ fn what_the_header_counts_is_named_at_every_width() {
 }
 
 #[test]
-fn what_each_role_used_is_told_where_there_is_room_and_less_of_it_elsewhere() {
+fn what_all_roles_used_is_told_once_wherever_there_is_room() {
     use super::world::running;
     use crate::domain::phase::Phase;
     use crate::domain::turn::TurnPurpose;
@@ -249,8 +249,12 @@ fn what_each_role_used_is_told_where_there_is_room_and_less_of_it_elsewhere() {
     let wanted = [
         "",
         "55k tokens · $1.15",
-        "planner 43k, reviewer 12k tokens · $1.15",
-        "planner 43k tokens $0.12 · reviewer 12k tokens $1.03",
+        // The sidebar says it.
+        "",
     ];
     assert_eq!(forms, wanted);
+    let wide = drawn(&mut screen(), (160, 30), Some(&state));
+    let mut rows = wide.lines().map(str::trim_end);
+    let agents = |row: &str| row.contains("Agents ") && row.ends_with(" 55k tokens · $1.15");
+    assert!(rows.any(agents), "{wide}");
 }

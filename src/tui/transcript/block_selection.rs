@@ -27,7 +27,8 @@ impl ChatTranscript {
             }
             // The first move selects a block that is visible.
             (SelectionMove::Next | SelectionMove::NextTurn, None) => {
-                let top = self.visible_blocks.first().copied().unwrap_or(self.first);
+                let top = self.visible_blocks.get(self.n_pinned_rows);
+                let top = top.copied().unwrap_or(self.first);
                 (top..end).find(wanted)
             }
             (SelectionMove::Previous | SelectionMove::PreviousTurn, None) => {
@@ -94,6 +95,7 @@ impl ChatTranscript {
             .iter()
             .position(|shown| *shown == number)
         {
+            let row = row.saturating_sub(self.n_pinned_rows);
             self.scroll.anchor_block(number, row);
         }
     }

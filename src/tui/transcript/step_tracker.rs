@@ -121,12 +121,12 @@ impl StepTracker {
         is_fixing.then(|| format!("fixing step {step}, attempt {}", self.n_fixes))
     }
 
-    /// Describes a proof for the row of its step: in one word where it is all that the plan asks for.
+    /// Describes a proof for the row of its step: in one word unless something that the plan promised was not seen.
     pub(super) fn short_proof(&self, step: u32, proof: &StepProof) -> String {
         let planned = self.proof_plans.iter().find(|(n, _)| *n == step);
         match planned.map(|(_, planned)| proof.assess(planned, &self.changed)) {
-            Some(ProofStatus::Proven) => ProofStatus::Proven.word().to_owned(),
-            _ => proof.summary(),
+            Some(ProofStatus::Unproven(_)) | None => proof.summary(),
+            Some(status) => status.word().to_owned(),
         }
     }
 

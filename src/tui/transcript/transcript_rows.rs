@@ -4,9 +4,18 @@ use std::collections::VecDeque;
 
 use ratatui::text::Line;
 
+use super::ChatTranscript;
 use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use super::transcript_columns::TranscriptColumns;
-use super::{ChatTranscript, transcript_scroll};
+use super::transcript_scroll::{ScrollWindow, TranscriptScrollPosition};
+
+/// The rows that a transcript is laid out for.
+#[derive(Debug, Clone, Copy)]
+pub struct TranscriptWindow {
+    pub rows: usize,
+    /// Whether the heading of the current step stays on the first row while its place is above the window.
+    pub pins_step: bool,
+}
 
 /// A visible row of the transcript.
 #[derive(Debug)]
@@ -39,22 +48,26 @@ impl ChatTranscript {
         is_named.then(|| self.steps.next_step_line(columns))?
     }
 
-    /// Returns the visible rows; lays out nothing else.
-    pub fn visible_rows(&mut self, wide: TranscriptColumns, rows: usize) -> Vec<TranscriptRow> {
-        self.fit_run_summary(rows);
+    /// Returns the visible rows; lays out nothing else. None of them is blank above all others.
+    pub fn visible_rows(
+        &mut self,
+        wide: TranscriptColumns,
+        window: TranscriptWindow,
+    ) -> Vec<TranscriptRow> {
+        self.fit_run_summary(window.rows);
         let (first, folding) = (self.first, self.thinking);
-        let mut scroll = std::mem::take(&mut self.scroll);
-        let mut window = transcript_scroll::ScrollWindow {
-            n_blocks: self.blocks.len(),
-            first,
-            rows,
-            height: |at: usize| {
-                set_apart(&mut self.blocks, at);
-                let (columns, _) = wide.width_and_indent(&self.blocks[at]);
-                self.blocks[at].height(columns, folding)
-            },
-        };
-        let (from, skip) = scroll.resolve(&mut window);
+        let before = std::mem::take(&mut self.scroll);
+        let mut scroll = before;
+        let (mut from, mut skip) = self.resolve_scroll(&mut scroll, wide, window.rows);
+        let card = self.step_card_index().filter(|_| window.pins_step);
+        let pinned = card.filter(|card| *card < from);
+        let mut shown = Vec::with_capacity(window.rows);
+        if let Some(card) = pinned {
+            shown.extend(self.pinned_rows(card, wide));
+            scroll = before;
+            let rows = window.rows.saturating_sub(shown.len());
+            (from, skip) = self.resolve_scroll(&mut scroll, wide, rows);
+        }
         self.earlier.on_shown(from, !scroll.follows_end());
         self.first_unseen_block = if scroll.follows_end() {
             None
@@ -63,12 +76,13 @@ impl ChatTranscript {
         };
         (self.scroll, self.visible_scroll, self.wide) = (scroll, scroll, Some(wide));
         let picked = self.selected_block();
-        let mut shown = Vec::with_capacity(rows);
+        self.n_pinned_rows = shown.len();
         self.visible_blocks.clear();
-        let mut skip = skip;
+        self.visible_blocks
+            .resize(shown.len(), first + pinned.unwrap_or_default());
+        let mut left = window.rows.saturating_sub(shown.len());
         let from = from.min(self.blocks.len());
         for at in from..self.blocks.len() {
-            let left = rows - shown.len();
             if left == 0 {
                 break;
             }
@@ -81,21 +95,76 @@ impl ChatTranscript {
             let goes_on = speaker.is_agent() && !block.is_named;
             let is_card = block.is_step_card();
             let lines = block.lines(columns, folding).enumerate();
-            shown.extend(lines.skip(skip).take(left).map(|(n, line)| {
+            for (n, line) in lines.skip(skip).take(left) {
+                left -= 1;
+                let is_blank = line.width() == 0;
+                if is_blank && shown.len() == self.n_pinned_rows {
+                    continue;
+                }
                 // The blank row above a name separates two blocks and is not highlighted.
-                let is_between = n == 0 && line.width() == 0;
-                TranscriptRow {
+                let is_between = n == 0 && is_blank;
+                shown.push(TranscriptRow {
                     is_selected: is_picked && !is_between,
                     speaker: (!is_between || goes_on).then_some(speaker),
                     is_step_card: is_card && !is_between,
                     line,
                     indent,
-                }
-            }));
+                });
+            }
             self.visible_blocks.resize(shown.len(), number);
             skip = 0;
         }
         shown
+    }
+
+    /// Carries out a requested move; returns the first visible block and how many of its lines to skip.
+    fn resolve_scroll(
+        &mut self,
+        scroll: &mut TranscriptScrollPosition,
+        wide: TranscriptColumns,
+        rows: usize,
+    ) -> (usize, usize) {
+        let (first, folding) = (self.first, self.thinking);
+        let mut window = ScrollWindow {
+            n_blocks: self.blocks.len(),
+            first,
+            rows,
+            height: |at: usize| {
+                set_apart(&mut self.blocks, at);
+                let (columns, _) = wide.width_and_indent(&self.blocks[at]);
+                self.blocks[at].height(columns, folding)
+            },
+        };
+        scroll.resolve(&mut window)
+    }
+
+    /// Returns the heading of the current step, which has the newest one.
+    fn step_card_index(&self) -> Option<usize> {
+        self.steps.shown_trail?;
+        self.blocks.iter().rposition(TranscriptBlock::is_step_card)
+    }
+
+    /// Renders the heading of the current step above the rows of a window that is below it, with a blank row between.
+    fn pinned_rows(&mut self, card: usize, wide: TranscriptColumns) -> Vec<TranscriptRow> {
+        let folding = self.thinking;
+        let Some(block) = self.blocks.get_mut(card) else {
+            return Vec::new();
+        };
+        let (columns, indent) = wide.width_and_indent(block);
+        let row = |line: Line<'static>| TranscriptRow {
+            is_selected: false,
+            speaker: None,
+            is_step_card: false,
+            line,
+            indent,
+        };
+        let heading = block.lines(columns, folding).last().unwrap_or_default();
+        let heading = TranscriptRow {
+            speaker: Some(BlockAuthor::System),
+            is_step_card: true,
+            ..row(heading)
+        };
+        vec![heading, row(Line::default())]
     }
 }
 

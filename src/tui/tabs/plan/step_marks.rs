@@ -235,8 +235,7 @@ fn running_notes(
     board: &ProofBoard,
     now: UnixMillis,
 ) -> StepNotes {
-    let trail = StepTrail::of_run(state);
-    let trail = trail.map(|trail| trail.with_clock(board.tests_since(state), now).spans());
+    let trail = StepTrail::with_clock(state, board, now).map(StepTrail::spans);
     let mut notes: StepNotes = trail.into_iter().collect();
     if let Some(receipt) = &current.receipt {
         let style = if receipt.allows_next_step() {
