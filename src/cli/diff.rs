@@ -11,7 +11,7 @@ use crate::app::startup::StartError;
 use crate::domain::diff_scope::DiffScope;
 use crate::engine::run_changes::RunChanges;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
-use crate::text::{clean_text, pluralize};
+use crate::text::{clean_text, describe_line_counts, pluralize};
 
 use super::ConfigFlagArguments;
 use super::cli_context::CliContext;
@@ -113,7 +113,9 @@ fn print_stat(patch: &UnifiedDiff, out: &mut dyn Write) -> io::Result<()> {
     }
     let (added, removed) = patch.totals();
     let files = pluralize(patch.files.len(), "file");
-    writeln!(out, "{files}, +{added} −{removed}")
+    let counts = [files, describe_line_counts(added, removed)];
+    let counts: Vec<String> = counts.into_iter().filter(|part| !part.is_empty()).collect();
+    writeln!(out, "{}", counts.join(", "))
 }
 
 fn print_patch(patch: &UnifiedDiff, colours: ColorOutput, out: &mut dyn Write) -> io::Result<()> {

@@ -421,6 +421,9 @@ pub enum Event {
         step: u32,
         /// The git tree; `None` without git.
         tree: Option<String>,
+        /// 0 before the step, the number of the attempt before a fix.
+        #[serde(default, skip_serializing_if = "crate::domain::is_default")]
+        attempt: u32,
     },
     /// The program found out what a step's turn changed.
     #[serde(rename = "step.audited")]

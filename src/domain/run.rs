@@ -641,7 +641,7 @@ impl Run {
             Event::ApprovalChecked { step, changes } => {
                 approval_checks::on_approval_checked(state, *step, changes)
             }
-            Event::SnapshotTaken { step, tree } => {
+            Event::SnapshotTaken { step, tree, .. } => {
                 step_execution::on_snapshot_taken(state, at, *step, tree.as_deref())
             }
             Event::StepAudited(audit) => step_execution::on_step_audited(state, at, audit),

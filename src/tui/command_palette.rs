@@ -76,7 +76,7 @@ impl ScreenOverlay for CommandPalette {
     fn on_paste(&mut self, text: &str) -> LayerResponse {
         let line = text_wrap::to_one_line(text);
         self.letters.extend(line.chars().take(100));
-        self.chosen = 0;
+        (self.chosen, self.preview) = (0, None);
         LayerResponse::used()
     }
 

@@ -403,7 +403,8 @@ impl ChoiceDialog {
 
     /// Returns the question, and who asks.
     pub fn heading(&self) -> String {
-        if self.about.is_empty() {
+        // Of a turn that waits the counts are no help elsewhere.
+        if self.about.is_empty() || self.weight == DialogWeight::Routine {
             self.title.clone()
         } else {
             format!("{} · {}", self.title, self.about)

@@ -158,7 +158,7 @@ fn footer_hints(
         let all = layer.choose_hints(all, state).into_iter();
         return all.map(FooterHint::from).collect();
     }
-    let own = plan_hints(screen, state).filter(|_| sheet.is_some());
+    let own = plan_hints(screen, state, sheet).filter(|_| sheet.is_some());
     let is_plan = own.is_some();
     let mut hints = own.unwrap_or_else(|| {
         let mut hints = view_hints(screen, state, sheet);

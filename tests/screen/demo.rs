@@ -34,7 +34,7 @@ fn a_whole_run_is_played_by_keys() {
     let mut terminal = open_demo(&world);
     terminal.type_keys(ENTER);
     terminal.wait_for("Send the goal to the planner?");
-    terminal.wait_for(" lines · ");
+    terminal.wait_for("The planner writes the plan");
     terminal.type_keys(ENTER);
     terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys("2");

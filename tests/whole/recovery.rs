@@ -166,7 +166,7 @@ fn a_kill_before_the_change_of_phase_is_recorded_is_survived() {
     let end = last + log[last..].find('\n').expect("its end") + 1;
     world.put(".agent-collab/events.jsonl", &log[..end]);
     world.put(".agent-collab/state.json", "{");
-    let told = "review of the plan: finished after 2 rounds";
+    let told = "review of the plan: finished after 2 reviews";
     let log = world.read(".agent-collab/log.md");
     let kept: Vec<&str> = log.lines().filter(|line| !line.contains(told)).collect();
     assert_ne!(kept.len(), log.lines().count(), "{log}");
@@ -488,7 +488,7 @@ fn a_draft_that_a_cut_off_turn_left_is_used_where_the_user_says_so() {
             "draft=use",
         ])
         .ends(0)
-        .says("left a draft of plan.md, 7 lines, differs by +7 −0");
+        .says("left a draft of plan.md, 7 lines, differs by +7");
     assert_eq!(body(&world), "Write the draft");
 }
 

@@ -202,7 +202,7 @@ fn status_and_history_as_json_say_what_the_reviews_came_to() {
     let found = review(&world);
     assert_eq!(
         found,
-        json!({ "ended": "finished after 1 round: 1 minor left open", "open": [], "disputed": [], "residual": [1], "rebutted": [], "unopened": [] })
+        json!({ "ended": "finished after 1 review: 1 minor left open", "open": [], "disputed": [], "residual": [1], "rebutted": [], "unopened": [] })
     );
     // The next run moves it to the history.
     world.program(&["run", "--goal", "Another one"]).ends(3);

@@ -262,10 +262,7 @@ fn a_step_commits_what_its_children_changed() {
         .step(1, vec![write("one.txt", "one\n"), give, say("Wrote both.")])
         .on(FIRST, vec![write("two.txt", "two\n"), say("Wrote two.")]);
     world.cast(&planner, &Agent::approving());
-    world
-        .run(&[])
-        .ends(0)
-        .says("changes applied (1 file, +1 −0)");
+    world.run(&[]).ends(0).says("changes applied (1 file, +1)");
     assert_eq!(world.committed(), ["one.txt", "two.txt"]);
     let asked = world.events_of("approval.asked");
     let taken = asked.iter().find(|asked| {
@@ -336,7 +333,7 @@ fn after_a_kill_changes_are_saved_and_the_task_goes_on_with_them() {
     let listed = world.program(&["sessions", "show", session]);
     listed
         .ends(0)
-        .says("changes kept as a patch (1 file, +1 −0) in .agent-collab/patches/");
+        .says("changes kept as a patch (1 file, +1) in .agent-collab/patches/");
     let patched = world.events_of("task.patch");
     assert_eq!(
         (&patched[0]["session"], &patched[0]["patch"]["state"]),

@@ -9,7 +9,7 @@ use crate::domain::findings::Finding;
 use crate::domain::plan_execution::StepRecord;
 use crate::text::fenced_block::{self, MarkdownPart};
 use crate::text::unified_diff::UnifiedDiff;
-use crate::text::{clean_text, clean_to_one_line, pluralize};
+use crate::text::{clean_text, clean_to_one_line, describe_line_counts, pluralize};
 
 use super::summary_tables::{self, SummaryTable};
 use super::{ExportItem, ExportPage, ExportSection};
@@ -168,10 +168,9 @@ fn render_diff(patch: &UnifiedDiff) -> String {
         .iter()
         .map(|line| format!("{}\n", line.text))
         .collect();
-    let summary = format!(
-        "{} +{added} −{removed}",
-        pluralize(patch.files.len(), "file")
-    );
+    let files = pluralize(patch.files.len(), "file");
+    let counts = describe_line_counts(added, removed);
+    let summary = format!("{files} {counts}").trim_end().to_owned();
     details_block(&summary, &code_block("diff", &text))
 }
 

@@ -57,7 +57,9 @@ impl TuiApp {
     /// Quits at the end of the input in linear mode: nobody is there to confirm it. What the lines before it asked for
     /// starts first, and an error in the directory is reported.
     pub(super) fn on_end_of_lines(&mut self) -> Result<(), TuiEnd> {
-        self.lines_have_ended = self.starter.is_pending() || !self.has_opened_directory();
+        // Where another process has the run, nothing starts.
+        let is_starting = self.starter.is_pending() && !self.viewer.has_base();
+        self.lines_have_ended = is_starting || !self.has_opened_directory();
         if self.session.is_leaving() || self.lines_have_ended {
             return Ok(());
         }

@@ -50,8 +50,11 @@ pub struct RejectedFindings(BTreeSet<u32>);
 impl RejectedFindings {
     /// Remembers the planner's answers.
     pub fn on_event(&mut self, event: &Event) {
-        if let Event::ResponseCommitted { responses, .. } = event {
-            self.note(responses);
+        match event {
+            // The numbers start again.
+            Event::RunCreated(_) | Event::GoalConfirmed { .. } => self.0.clear(),
+            Event::ResponseCommitted { responses, .. } => self.note(responses),
+            _ => {}
         }
     }
 
@@ -67,7 +70,7 @@ impl RejectedFindings {
     /// Returns what a review says became of an earlier finding, in the words of [`FindingOutcome`].
     fn outcome_label(&self, verdict: &FindingVerdict) -> &'static str {
         match verdict.kind {
-            VerdictKind::Stands => "stands",
+            VerdictKind::Stands => "open",
             VerdictKind::Fixed => FindingOutcome::Fixed.label(),
             VerdictKind::Withdrawn if self.0.contains(&verdict.n) => {
                 FindingOutcome::Rejected.label()

@@ -15,14 +15,14 @@ use crate::text::pluralize;
 const FINISHED_AFTER: &str = "finished after ";
 
 impl VerdictRecord {
-    /// Says how the review ended that led to the approval of this plan: `finished after 3 rounds`.
+    /// Says how the review ended that led to the approval of this plan: `finished after 3 reviews`.
     fn describe_end(&self, approved: &Sha256) -> String {
         let is_settled = self.value.is_approved() && !self.forced && self.plan_sha256 == *approved;
-        let n_rounds = pluralize(usize::try_from(self.iteration).unwrap_or(0), "round");
+        let n_reviews = pluralize(usize::try_from(self.iteration).unwrap_or(0), "review");
         match (is_settled, self.forced) {
-            (true, _) => format!("{FINISHED_AFTER}{n_rounds}"),
-            (false, true) => format!("approved by you anyway after {n_rounds}"),
-            (false, false) => format!("accepted by you after {n_rounds}"),
+            (true, _) => format!("{FINISHED_AFTER}{n_reviews}"),
+            (false, true) => format!("approved by you anyway after {n_reviews}"),
+            (false, false) => format!("accepted by you after {n_reviews}"),
         }
     }
 }
@@ -34,7 +34,7 @@ impl RunState {
         self.course.reviews().last()
     }
 
-    /// Says why the review of the plan ended: `finished after 3 rounds: 7 fixed, 1 rejected with reason, 2 minor left
+    /// Says why the review of the plan ended: `finished after 3 reviews: 7 fixed, 1 rejected with reason, 2 minor left
     /// open`. `None` while it has not ended, and where there was none.
     pub fn describe_review_end(&self) -> Option<String> {
         let (verdict, approved) = (self.verdict.as_ref()?, self.approved_sha256.as_ref()?);
@@ -48,7 +48,7 @@ impl RunState {
         })
     }
 
-    /// Says the same as a value behind the label `Review`: `3 rounds: 7 fixed`.
+    /// Says the same as a value behind the label `Review`: `3 reviews: 7 fixed`.
     pub fn describe_review_value(&self) -> Option<String> {
         let end = self.describe_review_end()?;
         let value = end.strip_prefix(FINISHED_AFTER).map(str::to_owned);

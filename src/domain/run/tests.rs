@@ -235,6 +235,7 @@ impl RunSimulation {
             Effect::SnapshotTree { step, .. } => Event::SnapshotTaken {
                 step: *step,
                 tree: Some("t".to_owned()),
+                attempt: 0,
             },
             Effect::WriteThreads => Event::ThreadsWritten {
                 file_sha256: Sha256::new("threads"),
@@ -1267,6 +1268,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
     let stored = Event::SnapshotTaken {
         step: 1,
         tree: None,
+        attempt: 0,
     };
     check(
         &mut world,
@@ -1292,6 +1294,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
     let before_summary = Event::SnapshotTaken {
         step: 0,
         tree: None,
+        attempt: 0,
     };
     let recorded = Event::StepRecorded {
         step: 1,
@@ -1327,6 +1330,7 @@ fn check_held(events: &[Event], expected: &[&str]) {
     world.feed(Event::SnapshotTaken {
         step: 1,
         tree: Some("t".to_owned()),
+        attempt: 0,
     });
     for event in events {
         world.feed(event.clone());
@@ -1778,6 +1782,7 @@ fn a_commit_is_titled_by_the_agents_line_and_the_plans_step_is_its_body() {
         world.feed(Event::SnapshotTaken {
             step: 1,
             tree: Some("t".to_owned()),
+            attempt: 0,
         });
         let running = world.run.state().running.as_ref();
         let id = running.map(|running| running.order.turn.clone()).unwrap();
@@ -1970,6 +1975,7 @@ fn after_turn(summary: &str, changed: &[&str], then: &[Event]) -> String {
     world.feed(Event::SnapshotTaken {
         step: 1,
         tree: Some("t".to_owned()),
+        attempt: 0,
     });
     let running = world.run.state().running.as_ref();
     let turn = running.map(|running| running.order.turn.clone()).unwrap();
@@ -2080,6 +2086,7 @@ fn a_step_that_was_being_written_down_is_redone_and_not_done_twice() {
     world.feed(Event::SnapshotTaken {
         step: 1,
         tree: Some("t".to_owned()),
+        attempt: 0,
     });
     let running = world.run.state().running.as_ref();
     let turn = running.map(|running| running.order.turn.clone()).unwrap();

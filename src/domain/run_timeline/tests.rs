@@ -68,6 +68,7 @@ pub fn example_timeline(at: UnixMillis) -> RunTimeline {
     let snapshot = |step| Event::SnapshotTaken {
         step,
         tree: Some("t".to_owned()),
+        attempt: 0,
     };
     let answered = Event::ResponseCommitted {
         turn: order(4),

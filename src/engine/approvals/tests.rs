@@ -292,6 +292,7 @@ fn until_the_step_of(plan: &str) -> Vec<Event> {
         Event::SnapshotTaken {
             step: 1,
             tree: None,
+            attempt: 0,
         },
     ]
 }

@@ -33,7 +33,11 @@ pub(super) fn report_missing_tree(run: &mut RunContext, operation: &str) {
 /// Saves the working tree before a turn; step 0 is the summary.
 pub(in crate::engine) fn snapshot_before_turn(run: &mut RunContext, step: u32, attempt: u32) {
     let Some(git) = run.repository.clone() else {
-        return run.spawn_event_task(ready(Event::SnapshotTaken { step, tree: None }));
+        return run.spawn_event_task(ready(Event::SnapshotTaken {
+            step,
+            tree: None,
+            attempt,
+        }));
     };
     let turn = match &run.state().busy {
         Some(ProgramOperation::Storing { order }) => order.turn.as_str(),
@@ -53,6 +57,7 @@ pub(in crate::engine) fn snapshot_before_turn(run: &mut RunContext, step: u32, a
                 event: Box::new(Event::SnapshotTaken {
                     step,
                     tree: Some(tree.0),
+                    attempt,
                 }),
                 unversioned_code,
             },

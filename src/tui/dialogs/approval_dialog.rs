@@ -45,6 +45,11 @@ pub(super) fn build_dialog(
     if let Some(path) = approval.child.as_ref().filter(|path| path.is_session()) {
         sheet = sheet.with_full_text_line(&format!("Asked by {path}"));
     }
+    if let Some(why) = &approval.why
+        && file_and_line(&why.origin) != why.origin
+    {
+        sheet = sheet.with_full_text_line(&format!("The rule is in {}", why.origin));
+    }
     let reasons = reason_lines(approval).into_iter();
     sheet = reasons.fold(sheet, |sheet, (line, style)| {
         sheet.with_reason(&line, style)

@@ -1,17 +1,28 @@
 //! The hints of the footer that belong to a tab.
 
-use super::{FooterHint, is_hint_available};
+use super::{FooterHint, is_dialog_key, is_hint_available};
 use crate::domain::run::RunState;
 use crate::tui::Screen;
+use crate::tui::dialog::ChoiceDialog;
 use crate::tui::keymap::{ComposerFocus, KeyHint};
 use crate::tui::tab_kind::TabKind;
 use crate::tui::tabs;
 
 /// Returns the hints that apply only to the tab.
 pub(super) fn tab_hints(screen: &Screen, state: Option<&RunState>) -> Vec<KeyHint> {
+    tab_hints_of(screen, state, |_| true)
+}
+
+/// Returns those of some of its actions.
+fn tab_hints_of(
+    screen: &Screen,
+    state: Option<&RunState>,
+    is_wanted: impl Fn(&[&str]) -> bool,
+) -> Vec<KeyHint> {
     let tab = screen.tabs.get(screen.tabs.view.focused());
     let context = screen.settings.tab_context(&screen.documents, state);
-    let hints = tab.hints().iter().map(|(actions, what)| KeyHint {
+    let wanted = tab.hints().iter().filter(|(actions, _)| is_wanted(actions));
+    let hints = wanted.map(|(actions, what)| KeyHint {
         keys: actions
             .iter()
             .filter_map(|action| screen.keymap().action_key(action, screen.composer.focus))
@@ -46,21 +57,26 @@ pub(super) fn chat_hints(screen: &Screen) -> Vec<KeyHint> {
 
 /// Returns what can be done with the lines of the plan beside the buttons of a dialog, which show their keys; `None` where
 /// nothing can.
-pub(super) fn plan_hints(screen: &Screen, state: Option<&RunState>) -> Option<Vec<FooterHint>> {
+pub(super) fn plan_hints(
+    screen: &Screen,
+    state: Option<&RunState>,
+    sheet: Option<&ChoiceDialog>,
+) -> Option<Vec<FooterHint>> {
     let is_reading = screen.composer.focus == ComposerFocus::Unfocused;
     let is_plan = screen.tabs.view.focused() == TabKind::Plan;
     if !is_reading || !is_plan || !screen.picks_beside_buttons() {
         return None;
     }
-    let mut hints = tab_hints(screen, state);
-    hints.retain(|hint| ["note", "edit line", "compare"].contains(&hint.label));
+    let is_own = |actions: &[&str]| matches!(actions, ["note" | "rewrite" | "filter"]);
+    let mut hints = tab_hints_of(screen, state, is_own);
+    hints.retain(|hint| !is_dialog_key(hint, screen, sheet));
     (!hints.is_empty()).then(|| hints.into_iter().map(FooterHint::from).collect())
 }
 
 /// Names what up and down select in a tab.
 pub(super) fn entries_label(tab: TabKind) -> &'static str {
     match tab {
-        TabKind::Plan => "steps",
+        TabKind::Plan => "lines",
         TabKind::Comments => "findings",
         TabKind::Chat | TabKind::Log | TabKind::Status => "pick",
     }

@@ -6,7 +6,7 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use ratatui::Frame;
-use ratatui::crossterm::event::KeyEvent;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Position, Rect};
 
 use crate::domain::ids::UnixMillis;
@@ -114,9 +114,13 @@ pub trait ScreenOverlay: Any + Debug {
     fn draw(&mut self, frame: &mut Frame, area: Rect, context: &LayerContext<'_>);
 
     /// Handles a key: runs a command of its own, or one that also works in front of it. All other keys do nothing,
-    /// because the composer and the dialog are hidden.
+    /// because the composer and the dialog are hidden. A layer without keys of its own is closed by Esc.
     fn on_key(&mut self, key: KeyEvent, context: &LayerContext<'_>) -> LayerResponse {
-        let Some(view) = self.key_context().filter(|_| !context.is_guarded) else {
+        let own = self.key_context();
+        if own.is_none() && key.code == KeyCode::Esc {
+            return LayerResponse::Closed;
+        }
+        let Some(view) = own.filter(|_| !context.is_guarded) else {
             return LayerResponse::used();
         };
         let keymap = context.keymap();

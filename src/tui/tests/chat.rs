@@ -190,6 +190,7 @@ fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
         Event::SnapshotTaken {
             step: 2,
             tree: None,
+            attempt: 0,
         },
         Event::TestsRan {
             step: 2,
@@ -209,6 +210,7 @@ fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
         Event::SnapshotTaken {
             step: 0,
             tree: None,
+            attempt: 0,
         },
     ];
     for event in &events {

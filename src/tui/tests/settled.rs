@@ -232,7 +232,7 @@ fn the_approval_and_the_status_list_what_the_review_left() {
     let verdict = state.verdict.as_mut().unwrap();
     verdict.value = Verdict::Approved;
     state.approved_sha256 = Some(verdict.plan_sha256.clone());
-    let end = "finished after 2 rounds: 2 fixed, 1 rejected with reason, 1 withdrawn, 1 decided by you, 2 left open";
+    let end = "finished after 2 reviews: 2 fixed, 1 rejected with reason, 1 withdrawn, 1 decided by you, 2 left open";
     assert_eq!(state.describe_review_end().as_deref(), Some(end));
     check("settled_approval", &mut not_writing(), Some(&state));
     state.awaiting = None;

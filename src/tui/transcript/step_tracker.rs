@@ -39,7 +39,7 @@ pub(super) struct StepTracker {
     /// The step whose tests failed last.
     failing: Option<u32>,
     /// How often an agent was sent to fix the current step.
-    n_fixes: u32,
+    fix_attempt: u32,
     /// The step that was committed last.
     committed: Option<u32>,
     /// The step whose changes were audited last, until its tests run: tests always run if something
@@ -84,21 +84,19 @@ impl StepTracker {
                 self.failing = (!receipt.allows_next_step()).then_some(*step);
             }
             Event::CommitMade { step, .. } => self.committed = Some(*step),
-            Event::SnapshotTaken { step, .. } => {
-                let is_failing = self.failing == Some(*step);
+            Event::SnapshotTaken { step, attempt, .. } => {
+                self.fix_attempt = *attempt;
                 (self.failing, self.committed, self.audited) = (None, None, None);
                 // A fix turn belongs to the same step.
                 if self.current.replace(*step) == Some(*step) {
-                    self.n_fixes += u32::from(is_failing);
                     return None;
                 }
-                self.n_fixes = 0;
                 self.has_new_headings = true;
                 let heading = BlockContent::Divider(self.step_heading(*step));
                 return Some(TranscriptBlock::new(BlockAuthor::System, heading));
             }
             Event::StepRecorded { .. } | Event::PhaseChanged { .. } => {
-                (self.current, self.n_fixes) = (None, 0);
+                (self.current, self.fix_attempt) = (None, 0);
             }
             _ => {}
         }
@@ -116,9 +114,9 @@ impl StepTracker {
 
     /// Says beside an agent's name that its turn fixes the current step; `None` in any other turn.
     pub(super) fn fix_note(&self, who: BlockAuthor) -> Option<String> {
-        let step = self.current.filter(|_| self.n_fixes > 0)?;
+        let step = self.current.filter(|_| self.fix_attempt > 0)?;
         let is_fixing = who == BlockAuthor::Agent(Role::Planner);
-        is_fixing.then(|| format!("fixing step {step}, attempt {}", self.n_fixes))
+        is_fixing.then(|| format!("fixing step {step}, attempt {}", self.fix_attempt))
     }
 
     /// Describes a proof for the row of its step: in one word unless something that the plan promised was not seen.

@@ -195,7 +195,7 @@ fn play_disputes(name: &str, cast: Cast, notes: &mut Notes) {
     assert_approved(
         &world,
         &outcome,
-        "finished after 3 rounds: 1 decided by you",
+        "finished after 3 reviews: 1 decided by you",
     );
     assert_eq!(outcome.of_kind("response.committed").count(), 1);
 
@@ -208,7 +208,7 @@ fn play_disputes(name: &str, cast: Cast, notes: &mut Notes) {
     let finding = &world.state()["findings"]["all"][0];
     assert_eq!(finding["status"], "fixed");
     assert_eq!(finding["record"]["is_upheld"], true);
-    assert_approved(&world, &outcome, "finished after 3 rounds: 1 fixed");
+    assert_approved(&world, &outcome, "finished after 3 reviews: 1 fixed");
     let told = "The user decided that the reviewer is right about finding 1";
     let mut bodies = world.server.bodies(cast.planner).into_iter();
     assert!(
@@ -477,7 +477,7 @@ fn play_asked_back(world: &World, notes: &mut Notes) -> Outcome {
     let lacks = &only(&outcome, "document.asked_back")["lacks"];
     let expected = json!([{ "lack": "opened_files", "files": ["code.js"] }]);
     assert_eq!(*lacks, expected);
-    assert_approved(world, &outcome, "finished after 1 round, without findings");
+    assert_approved(world, &outcome, "finished after 1 review, without findings");
     outcome
 }
 

@@ -194,6 +194,7 @@ fn the_tests_of_a_step_wait_for_the_check_too() {
     world.feed(Event::SnapshotTaken {
         step: 1,
         tree: Some("t".to_owned()),
+        attempt: 0,
     });
     world.feed(ended(3));
     let audited = world.feed(Event::StepAudited(audit(1, 1)));

@@ -93,6 +93,7 @@ fn after_tests(world: &mut RunSimulation, receipt: Receipt, changed: &[&str]) ->
         Event::SnapshotTaken {
             step: 1,
             tree: Some("t".to_owned()),
+            attempt: 0,
         },
         ended(3),
         Event::StepAudited(StepAudit {
@@ -268,6 +269,7 @@ fn a_file_that_changed_while_they_ran_is_asked_about_where_a_step_edits_it() {
     let stored = Event::SnapshotTaken {
         step: 1,
         tree: Some("t".to_owned()),
+        attempt: 0,
     };
     world.feed(stored);
     world.feed(ended(3));
@@ -288,6 +290,7 @@ fn a_file_that_they_made_and_a_step_writes_is_the_steps() {
     world.feed(Event::SnapshotTaken {
         step: 1,
         tree: Some("t".to_owned()),
+        attempt: 0,
     });
     let edited = BTreeMap::from([("/repository/cache.tmp".to_owned(), PathChange::Add)]);
     world.feed(Event::Agent {

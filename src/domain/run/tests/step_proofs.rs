@@ -56,6 +56,7 @@ fn begun(claim: ProofClaim, approval: QuestionAnswer) -> RunSimulation {
     world.feed(Event::SnapshotTaken {
         step: 1,
         tree: Some("t".to_owned()),
+        attempt: 0,
     });
     world
 }

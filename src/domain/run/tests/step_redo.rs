@@ -18,6 +18,7 @@ fn committing() -> RunSimulation {
             Event::SnapshotTaken {
                 step: 1,
                 tree: Some("before".to_owned()),
+                attempt: 0,
             },
             ended(3),
             looked(Vec::new()),
@@ -71,6 +72,7 @@ fn a_redone_step_goes_through_each_stage_again_up_to_its_commit() {
             Event::SnapshotTaken {
                 step: 1,
                 tree: Some("before".to_owned()),
+                attempt: 0,
             },
             ended(4),
             looked(Vec::new()),

@@ -26,6 +26,7 @@ fn after_a_step(mode: Mode, entry_points: Vec<EntryPoint>) -> Vec<Effect> {
         Event::SnapshotTaken {
             step: 1,
             tree: Some("t".to_owned()),
+            attempt: 0,
         },
         ended(3),
     ];

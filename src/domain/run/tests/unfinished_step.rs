@@ -59,6 +59,7 @@ fn begin(world: &mut RunSimulation, step: u32) {
     world.feed(Event::SnapshotTaken {
         step,
         tree: Some(format!("before {step}")),
+        attempt: 0,
     });
 }
 

@@ -135,7 +135,7 @@ async fn the_size_of_a_commit_counts_its_files_and_the_lines_of_text() {
     ];
     assert_eq!(sizes, [size(2, 3, 0), size(4, 3, 2)]);
     let described = sizes.map(CommitSize::describe);
-    assert_eq!(described, ["2 files · +3 −0", "4 files · +3 −2"]);
+    assert_eq!(described, ["2 files · +3", "4 files · +3 −2"]);
 }
 
 #[tokio::test]
