@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use ratatui::style::Style;
 
-use super::activity_text;
 use super::labels::format_elapsed;
 use super::proof_board::ProofBoard;
 use super::theme;
@@ -27,38 +26,18 @@ pub struct StepTrail {
     proves_steps: bool,
     /// Whether the run commits its steps.
     commits_steps: bool,
-    /// Of a step that waits for the user's answer, how urgent that is.
-    waits: Option<WaitUrgency>,
+    /// Whether the user is asked before it continues.
+    waits_for_user: bool,
     /// How long its tests have run, in seconds; `None` while they do not run.
     test_seconds: Option<i64>,
 }
 
-/// Whether what waits for the user is more than the next turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WaitUrgency {
-    Routine,
-    Decision,
-}
-
-impl WaitUrgency {
-    /// Returns that of what a run waits for, if it waits for the user.
-    fn of_run(state: &RunState) -> Option<Self> {
-        match state.current_question().map(|question| &question.kind) {
-            _ if !state.approvals.is_empty() => Some(Self::Decision),
-            Some(QuestionKind::Gate { .. }) => Some(Self::Routine),
-            // The run waits for its CLI's provider.
-            Some(QuestionKind::UsageLimit { .. }) | None => None,
-            Some(_) => Some(Self::Decision),
-        }
-    }
-
-    /// Returns the style of the footer, which says the same.
-    fn style(self) -> Style {
-        match self {
-            Self::Routine => activity_text::WAITS_FOR_ROUTINE,
-            Self::Decision => theme::NEEDS_YOU,
-        }
-    }
+/// Returns whether a run waits for the user; for a usage limit it waits by itself.
+fn waits_for_user(state: &RunState) -> bool {
+    let question = state.current_question().map(|question| &question.kind);
+    let is_answered_by_user =
+        question.is_some_and(|kind| !matches!(kind, QuestionKind::UsageLimit { .. }));
+    is_answered_by_user || !state.approvals.is_empty()
 }
 
 impl StepTrail {
@@ -77,7 +56,7 @@ impl StepTrail {
             n_later: later.count(),
             proves_steps: state.settings.proves_steps,
             commits_steps: !matches!(execution.commits, CommitTarget::Off { .. }),
-            waits: WaitUrgency::of_run(state),
+            waits_for_user: waits_for_user(state),
             test_seconds: None,
         })
     }
@@ -121,8 +100,8 @@ impl StepTrail {
 
     /// Returns the stage that the step has reached: `● tests 0:04`; or that it waits for the user.
     pub fn current_span(self) -> (String, Style) {
-        if let Some(urgency) = self.waits {
-            return ("● waiting for you".to_owned(), urgency.style());
+        if self.waits_for_user {
+            return ("● waiting for you".to_owned(), theme::NEEDS_YOU);
         }
         let name = match self.stage {
             StepStage::Fix => "agent fixes",

@@ -31,8 +31,7 @@ pub fn describe_verdict(review: &ReviewDocument) -> String {
         .count();
     let standing = match n_standing {
         0 => String::new(),
-        1 => ", 1 stands".to_owned(),
-        n => format!(", {n} stand"),
+        n => format!(", {n} open"),
     };
     let new = pluralize(n_remarks, "new finding");
     format!("{verdict}{doubt}{standing}, {new}")
@@ -175,7 +174,7 @@ mod tests {
         );
         assert_eq!(
             describe("[CHANGES_REQUIRED]\n\n1. fixed: now\n2. stands: no test\n3. [minor] Long.\n"),
-            "changes required, 1 stands, 1 new finding"
+            "changes required, 1 open, 1 new finding"
         );
         assert_eq!(
             describe("[APPROVED]\n\n1. fixed: now\n"),

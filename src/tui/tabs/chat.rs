@@ -357,26 +357,17 @@ pub fn draw_transcript(
         pins_step: frame.area().height >= MIN_PINNING_WINDOW_ROWS
             && area.height >= MIN_PINNING_ROWS,
     };
-    let with_line = TranscriptWindow {
-        rows: n_rows - usize::from(is_scrolled),
-        ..window
-    };
-    let mut rows = transcript.visible_rows(wide, with_line);
+    let mut rows = transcript.visible_rows(wide, window.without_rows(usize::from(is_scrolled)));
     // The layout may have reached the end; then there is nothing below the window and no hint.
     let has_line = is_scrolled && !transcript.follows_end();
     if is_scrolled && !has_line {
         rows = transcript.visible_rows(wide, window);
     }
     if let Some(line) = next_step {
-        // Below a blank row. It stays where it is when the first row is blank and left out.
+        // It stays where it is when the first row is blank and left out.
         let is_full = rows.len() + 2 > n_rows;
-        let end = if is_full { n_rows } else { rows.len() };
-        let below = Rect {
-            y: area.y + u16::try_from(end).unwrap_or(area.height) + 1,
-            height: 1,
-            ..bar_area
-        };
-        draw_line(frame, &line, below);
+        let n_above = if is_full { n_rows } else { rows.len() };
+        draw_next_step(frame, &line, bar_area, area.y, n_above);
     }
     for (row, y) in highlight_matches(rows, style.query)
         .into_iter()
@@ -392,18 +383,35 @@ pub fn draw_transcript(
         draw_row(frame, &row, place, lead);
     }
     if has_line {
-        let text = scroll_hint(transcript, style.keymap);
         let last = Rect {
             y: area.bottom() - 1,
             height: 1,
             ..bar_area
         };
-        let text = truncate_to_columns(&text, usize::from(bar_area.width));
-        frame.render_widget(
-            Line::from(clickable_keys::hint_spans(&text, theme::QUIET)),
-            last,
-        );
+        draw_scroll_hint(transcript, frame, last, style.keymap);
     }
+}
+
+/// Draws the step after the current one below the rows of the stream and a blank row.
+fn draw_next_step(frame: &mut Frame, line: &Line<'static>, area: Rect, top: u16, n_above: usize) {
+    let below = Rect {
+        y: top + u16::try_from(n_above).unwrap_or(area.height) + 1,
+        height: 1,
+        ..area
+    };
+    draw_line(frame, line, below);
+}
+
+fn draw_scroll_hint(
+    transcript: &ChatTranscript,
+    frame: &mut Frame,
+    row: Rect,
+    keymap: Option<&ActiveKeymap>,
+) {
+    let text = scroll_hint(transcript, keymap);
+    let text = truncate_to_columns(&text, usize::from(row.width));
+    let hint = Line::from(clickable_keys::hint_spans(&text, theme::QUIET));
+    frame.render_widget(hint, row);
 }
 
 /// Returns the hint below a window that does not follow the end: the count of new blocks, and the keys.

@@ -165,7 +165,7 @@ fn a_step_that_went_well_is_one_line() {
         "{seen}"
     );
     let row = seen.lines().find(|line| line.contains("✓ Step 2 done  "));
-    let facts = "  tests passed: 7 passed, 0 failed, 0 skipped · 0e78f21f · 2 files · +21 −1";
+    let facts = "  tests passed: 7 passed, 0 failed, 0 skipped · 0e78f21f · 2 files · +21 −1 ▸";
     assert!(
         row.is_some_and(|row| row.trim_end().ends_with(facts)),
         "{seen}"

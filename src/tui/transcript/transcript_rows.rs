@@ -31,6 +31,17 @@ pub struct TranscriptRow {
     pub indent: usize,
 }
 
+impl TranscriptWindow {
+    /// Returns it with so many rows less.
+    #[must_use]
+    pub fn without_rows(self, n: usize) -> Self {
+        Self {
+            rows: self.rows.saturating_sub(n),
+            ..self
+        }
+    }
+}
+
 impl ChatTranscript {
     /// Leaves out the findings that the last review lists while the Comments tab is visible beside the chat.
     pub fn set_findings_beside(&mut self, is_beside: bool) {
@@ -48,7 +59,8 @@ impl ChatTranscript {
         is_named.then(|| self.steps.next_step_line(columns))?
     }
 
-    /// Returns the visible rows; lays out nothing else. None of them is blank above all others.
+    /// Returns the visible rows; lays out nothing else. At the end of the stream the first of them is not blank; a window
+    /// that was scrolled moves by rows as they are.
     pub fn visible_rows(
         &mut self,
         wide: TranscriptColumns,
@@ -75,6 +87,7 @@ impl ChatTranscript {
             self.first_unseen_block.or(Some(self.end_number()))
         };
         (self.scroll, self.visible_scroll, self.wide) = (scroll, scroll, Some(wide));
+        let follows_end = scroll.follows_end();
         let picked = self.selected_block();
         self.n_pinned_rows = shown.len();
         self.visible_blocks.clear();
@@ -98,7 +111,7 @@ impl ChatTranscript {
             for (n, line) in lines.skip(skip).take(left) {
                 left -= 1;
                 let is_blank = line.width() == 0;
-                if is_blank && shown.len() == self.n_pinned_rows {
+                if is_blank && follows_end && shown.len() == self.n_pinned_rows {
                     continue;
                 }
                 // The blank row above a name separates two blocks and is not highlighted.
