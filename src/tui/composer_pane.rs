@@ -1,18 +1,28 @@
 //! The composer's state: the text, what helps to write it, and to whom it goes.
 
+use ratatui::layout::Rect;
+
 use super::appearance::ScreenSettings;
 use super::completion::ComposerAssist;
-use super::composer::TextComposer;
+use super::composer::{ComposerSpacing, TextComposer};
 use super::composer_target::ComposerTarget;
 use super::dialog::{ChoiceDialog, ComposerDraft, DialogFocus, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
 use super::run_commands::CommandOutcome;
 use super::tab_kind::TabKind;
+use super::view_area::gutter;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
+
+/// From this height of the part between header and footer on, the composer has padding.
+const MIN_ROWS_OF_PADDED_COMPOSER: usize = 23;
+/// The same below a dialog that needs at most a third of that part.
+const MIN_ROWS_OF_PADDED_BELOW_DIALOG: usize = 30;
+/// In a lower part the composer is one row while nothing is written.
+const MIN_ROWS_OF_IDLE_COMPOSER: usize = 14;
 
 /// The composer: the text, what helps to write it, and to whom it goes.
 #[derive(Debug)]
@@ -49,6 +59,49 @@ pub enum KeyClaim {
 }
 
 impl ComposerPane {
+    /// Returns how many rows the composer takes, and what stands around its text. A dialog stands in its place unless
+    /// something is written.
+    pub fn rows_and_spacing(
+        &self,
+        rest: Rect,
+        sheet: Option<&ChoiceDialog>,
+    ) -> (usize, ComposerSpacing) {
+        let just = |n_rows| (n_rows, ComposerSpacing::TextOnly);
+        let height = usize::from(rest.height);
+        let is_writing = self.focus == ComposerFocus::Focused;
+        // A dialog needs its title, its choices and two lines of text; a list scrolls.
+        let least_above = sheet.map_or(1, |sheet| {
+            let columns = usize::from(rest.width);
+            (sheet.n_choice_rows(columns) + 3).clamp(4, 10)
+        });
+        if sheet.is_some() && !is_writing {
+            let shows_draft = !self.editor.is_empty() && height > least_above + 4;
+            return just(usize::from(shows_draft));
+        }
+        let least_with_mode = match sheet {
+            // The mode line says what Enter does to an answer.
+            Some(sheet) if sheet.choices.is_empty() => 7,
+            _ => 9.max(least_above + 3),
+        };
+        if height < least_with_mode {
+            return just(usize::from(is_writing || height > least_above + 4));
+        }
+        let spacing = match (sheet, height) {
+            (None, MIN_ROWS_OF_PADDED_COMPOSER..) => ComposerSpacing::Padded,
+            (Some(sheet), MIN_ROWS_OF_PADDED_BELOW_DIALOG..)
+                if sheet.preferred_rows(usize::from(rest.width)) <= height / 3 =>
+            {
+                ComposerSpacing::Padded
+            }
+            (None, _) if !is_writing && height < MIN_ROWS_OF_IDLE_COMPOSER => return just(1),
+            (_, MIN_ROWS_OF_IDLE_COMPOSER..) => ComposerSpacing::Compact,
+            _ => ComposerSpacing::Tight,
+        };
+        let text_columns = TextComposer::text_columns(rest.width - 2 * gutter(rest.width));
+        let text = self.editor.n_rows(text_columns);
+        (text.min((height / 4).max(1)) + spacing.n_rows(), spacing)
+    }
+
     /// Returns whether the user is writing a text.
     pub fn has_composer_text(&self) -> bool {
         self.focus == ComposerFocus::Focused && !self.editor.is_empty()

@@ -386,49 +386,15 @@ impl Screen {
         self.welcome_page().centered(area, n_rows)
     }
 
-    /// Returns how many rows the composer takes, and what stands around its text. A dialog stands in its place unless
-    /// something is written.
+    /// Returns how many rows the composer takes, and what stands around its text.
     fn composer_rows(&self, rest: Rect, sheet: Option<&ChoiceDialog>) -> (usize, ComposerSpacing) {
-        let just = |n_rows| (n_rows, ComposerSpacing::TextOnly);
         if self.overlays.has_place(LayerPlace::ComposerLine) {
-            return just(1);
+            return (1, ComposerSpacing::TextOnly);
         }
         if self.is_read_only() || self.overlays.takes_whole_height() {
-            return just(0);
+            return (0, ComposerSpacing::TextOnly);
         }
-        let height = usize::from(rest.height);
-        let is_writing = self.composer.focus == ComposerFocus::Focused;
-        // A dialog needs its title, its choices and two lines of text; a list scrolls.
-        let least_above = sheet.map_or(1, |sheet| {
-            let columns = usize::from(rest.width);
-            (sheet.n_choice_rows(columns) + 3).clamp(4, 10)
-        });
-        if sheet.is_some() && !is_writing {
-            let shows_draft = !self.composer.editor.is_empty() && height > least_above + 4;
-            return just(usize::from(shows_draft));
-        }
-        let least_with_mode = match sheet {
-            // The mode line says what Enter does to an answer.
-            Some(sheet) if sheet.choices.is_empty() => 7,
-            _ => 9.max(least_above + 3),
-        };
-        if height < least_with_mode {
-            return just(usize::from(is_writing || height > least_above + 4));
-        }
-        let spacing = match (sheet, height) {
-            (None, MIN_ROWS_OF_PADDED_COMPOSER..) => ComposerSpacing::Padded,
-            (Some(sheet), MIN_ROWS_OF_PADDED_BELOW_DIALOG..)
-                if sheet.preferred_rows(usize::from(rest.width)) <= height / 3 =>
-            {
-                ComposerSpacing::Padded
-            }
-            (None, _) if !is_writing && height < MIN_ROWS_OF_IDLE_COMPOSER => return just(1),
-            (_, MIN_ROWS_OF_IDLE_COMPOSER..) => ComposerSpacing::Compact,
-            _ => ComposerSpacing::Tight,
-        };
-        let text_columns = TextComposer::text_columns(rest.width - 2 * gutter(rest.width));
-        let text = self.composer.editor.n_rows(text_columns);
-        (text.min((height / 4).max(1)) + spacing.n_rows(), spacing)
+        self.composer.rows_and_spacing(rest, sheet)
     }
 
     /// Draws the composer; returns the area of the toast about another tab, if one is drawn in it.
@@ -548,10 +514,3 @@ impl Screen {
         draw_toast(text, key, frame, row, n_taken)
     }
 }
-
-/// From this height of the part between header and footer on, the composer has padding.
-const MIN_ROWS_OF_PADDED_COMPOSER: usize = 23;
-/// The same below a dialog that needs at most a third of that part.
-const MIN_ROWS_OF_PADDED_BELOW_DIALOG: usize = 30;
-/// In a lower part the composer is one row while nothing is written.
-const MIN_ROWS_OF_IDLE_COMPOSER: usize = 14;
