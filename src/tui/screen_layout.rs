@@ -29,7 +29,7 @@ use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme::{self, Surface};
 use super::view_area::{gutter, inset, split_bottom, split_right, split_top};
 use super::welcome_page::WelcomePage;
-use super::{Screen, command_table, footer, header, popup, sidebar};
+use super::{Screen, chat_context, command_table, footer, header, popup, sidebar};
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
@@ -102,7 +102,7 @@ impl Screen {
         };
         self.tabs.view.side_area = None;
         self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area);
-        self.update_chat_context(state, now);
+        chat_context::update_chat_context(self, state, now);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         self.draw_view(frame, rest, state, waiting.as_ref(), now);
         // Set again when the dialog is drawn below: only a dialog of this frame counts as read.

@@ -871,7 +871,7 @@ fn findings_that_stand_beside_the_chat_are_not_in_the_last_review_of_it() {
     let is_in_chat = |screen: &mut Screen, size| {
         let seen = drawn(screen, size, Some(&state));
         assert!(seen.contains("changes required, 1 finding"), "{seen}");
-        seen.contains("1  blocking  nobody says")
+        seen.contains("1  blocking   nobody says")
     };
     assert!(!is_in_chat(&mut screen, (200, 50)));
     assert!(is_in_chat(&mut screen, (120, 40)));

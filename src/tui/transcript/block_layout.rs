@@ -396,10 +396,8 @@ fn fact_lines(
     lines
 }
 
-/// The width of a severity.
-const SEVERITY_COLUMNS: usize = 8;
-/// The width of what became of a finding.
-const OUTCOME_COLUMNS: usize = 9;
+/// The width of a severity, or of what became of a finding.
+const LABEL_COLUMNS: usize = 9;
 /// From this width on, the text of a finding is indented by its number and its label.
 const MIN_COLUMNS_OF_LIST_INDENT: usize = 57;
 
@@ -407,23 +405,20 @@ const MIN_COLUMNS_OF_LIST_INDENT: usize = 57;
 fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
     let number = line.number.trim_end().trim_end_matches('.');
     let label = match (line.severity, line.outcome) {
-        (Some(severity), _) => {
-            let style = finding_label_style(severity);
-            Some((severity.as_str(), style, SEVERITY_COLUMNS))
-        }
-        (None, Some(outcome)) => Some((outcome, theme::QUIET, OUTCOME_COLUMNS)),
+        (Some(severity), _) => Some((severity.as_str(), finding_label_style(severity))),
+        (None, Some(outcome)) => Some((outcome, theme::QUIET)),
         (None, None) => None,
     };
     let mut spans = vec![Span::raw("  ")];
-    let Some((label, style, width)) = label else {
+    let Some((label, style)) = label else {
         spans.push(Span::raw(line.number.clone()));
         spans.extend(markdown::style_code(&line.text, theme::PLAIN));
         return wrap_prose(&spans, columns, 5);
     };
     let lead = format!("{number}  ");
-    let indent = 2 + text_width(&lead) + width + 2;
+    let indent = 2 + text_width(&lead) + LABEL_COLUMNS + 2;
     spans.push(Span::styled(lead, theme::QUIET));
-    spans.push(Span::styled(format!("{label:<width$}"), style));
+    spans.push(Span::styled(format!("{label:<LABEL_COLUMNS$}"), style));
     spans.push(Span::raw("  "));
     let text = without_full_stop(&line.text);
     spans.extend(markdown::style_code(text, theme::PLAIN));
