@@ -26,10 +26,11 @@
 //! - `documents`: `plan.md`, `comments.md` and `log.md`: what waits to be written, and conflicts.
 //! - `execution_effects`: survey, branch, snapshots, tests, commits and undo; it keeps what they are compared with.
 //!
-//! Owners do not reach into each other, with one exception: discussions run on subagents. A discussion starts a speech by
-//! a call, because whether the speech has a session decides what it does next. `Engine` itself connects the owners, in five
-//! files: this one (inputs), `request_router` (event → effects; request → owner, and each answer on its way back), `effects`
-//! (effect → owner), `conversation_events` (what a CLI said → events) and `public_api`.
+//! Owners do not change each other, with one exception: discussions run on subagents. A discussion starts a speech by
+//! a call, because whether the speech has a session decides what it does next. Subagents and tools read the turn that is
+//! open. `Engine` itself connects the owners, in five files: this one (inputs), `request_router` (event → effects; request →
+//! owner, and each answer on its way back), `effects` (effect → owner), `conversation_events` (what a CLI said → events) and
+//! `public_api`. What a tool does is a function over all of it, in `agent_tools`.
 //!
 //! What goes wrong, and what prevents it:
 //!

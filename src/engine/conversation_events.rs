@@ -109,12 +109,14 @@ impl Engine {
                 }
             }
             (AdapterEvent::RequestWithdrawn { request }, _) => {
-                let turn = self.conversations.turn_mut(session);
-                let request = turn.map_or_else(
-                    || request.clone(),
-                    |turn| turn.caller.qualified_request_id(&request),
-                );
-                self.approvals.on_withdrawn(run, request)
+                match self.conversations.turn_mut(session) {
+                    Some(turn) => {
+                        let request = turn.caller.qualified_request_id(&request);
+                        self.approvals.on_withdrawn(run, request)
+                    }
+                    // Its requests ended with the turn; another session may have one of the same id.
+                    None => Ok(()),
+                }
             }
             (AdapterEvent::ToolBlocked { tool, reason }, _) => {
                 run.record(blocked_call_event(session.clone(), &tool, &reason))
