@@ -65,7 +65,7 @@ fn discuss_finding(world: &World, fifo: &Path) -> Terminal {
     terminal.wait_for("is answering");
     terminal.leave_composer();
     terminal.type_keys("3.");
-    terminal.wait_for("Say more.");
+    terminal.wait_for("Say more");
     terminal.type_keys("&");
     terminal.wait_for("Discuss finding 1?");
     terminal.type_keys("y");

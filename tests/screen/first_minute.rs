@@ -30,7 +30,7 @@ fn named_key(shown: &str) -> Option<String> {
 
 /// Presses the key that the screen names next, once it takes keys; returns false when the finding is there.
 fn go_on(terminal: &mut Terminal) -> bool {
-    let is_found = |shown: &str| shown.contains("Say more.");
+    let is_found = |shown: &str| shown.contains("Say more");
     terminal.wait("the finding or a key that is named", |terminal| {
         let shown = terminal.text();
         is_found(&shown) || named_key(&shown).is_some()

@@ -65,7 +65,7 @@ fn findings_are_followed_through_the_reviews() {
     terminal.wait_for("Review 1/5");
     terminal.type_keys("3");
     terminal.wait_for("2 open  of 2");
-    terminal.wait_for("MAJOR     1  Say more.");
+    terminal.wait_for("MAJOR     1  Say more");
     terminal.type_keys("1");
     terminal.wait_for("Send the review to the planner?");
     terminal.type_keys(ENTER);
