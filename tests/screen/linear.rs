@@ -223,6 +223,20 @@ fn an_input_that_ends_at_once_still_starts_the_goal_before_it_and_reports_errors
 }
 
 #[test]
+fn a_goal_for_a_run_of_another_program_is_said_not_to_be_sent() {
+    let world = World::new();
+    let mut first = Player::start(&world, &["--linear"]);
+    first.type_line("/history");
+    first.wait_for("No finished runs");
+    let mut second = Player::start(&world, &["--linear"]);
+    second.type_line("Add a greeting");
+    assert_eq!(second.end(), Some(0));
+    let is_kept = |line: &String| line.contains("Not sent") && line.contains("Add a greeting");
+    assert!(second.lines.iter().any(is_kept), "{:#?}", second.lines);
+    assert_eq!(first.end(), Some(0));
+}
+
+#[test]
 fn linear_mode_is_a_setting_and_needs_no_terminal() {
     let world = World::new();
     world.configure("[screen]\nlinear = true\n");

@@ -14,7 +14,7 @@ use crate::domain::receipt::Receipt;
 use crate::domain::turn::Role;
 use crate::text::format_duration;
 use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
-use crate::text::{clean_text, clean_to_one_line, pluralize};
+use crate::text::{clean_text, clean_to_one_line, describe_line_counts, pluralize};
 
 use super::summary_tables::{self, SummaryTable};
 use super::{ExportItem, ExportPage, ExportSection};
@@ -250,10 +250,16 @@ fn render_test_receipt(receipt: &Receipt) -> String {
 
 fn render_diff(patch: &UnifiedDiff) -> String {
     let (added, removed) = patch.totals();
-    let mut out = format!(
-        "<details><summary>{} <span class=\"good\">+{added}</span> <span class=\"bad\">−{removed}</span></summary>\n<pre class=\"diff\">",
-        pluralize(patch.files.len(), "file")
-    );
+    let mut out = format!("<details><summary>{}", pluralize(patch.files.len(), "file"));
+    for (class, count) in [
+        ("good", describe_line_counts(added, 0)),
+        ("bad", describe_line_counts(0, removed)),
+    ] {
+        if !count.is_empty() {
+            out.push_str(&format!(" <span class=\"{class}\">{count}</span>"));
+        }
+    }
+    out.push_str("</summary>\n<pre class=\"diff\">");
     for line in &patch.lines {
         let class = match line.kind {
             DiffLineKind::File => "file",

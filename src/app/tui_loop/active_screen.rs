@@ -1,4 +1,4 @@
-//! The screen that is in front, whoever owns it.
+//! The screen in front: that of the program's own run, or of a view over it.
 
 use crate::domain::run::RunState;
 use crate::tui::Screen;

@@ -143,6 +143,17 @@ impl RunStarter {
             .then_some("A run is open. Cancel it before you start another.")
     }
 
+    /// Gives up the start that waits; returns what the user typed for it.
+    pub fn cancel_pending(&mut self) -> Vec<String> {
+        let Some(PendingRunStart { what, since, next }) = self.pending.take() else {
+            return Vec::new();
+        };
+        let starts = std::iter::once(what).chain(next);
+        let mut typed: Vec<String> = starts.filter_map(|start| start.typed_text()).collect();
+        typed.extend(pending_start::texts_of_events(since));
+        typed
+    }
+
     /// Returns whether the user's events wait for a run.
     pub fn is_pending(&self) -> bool {
         self.pending.is_some()

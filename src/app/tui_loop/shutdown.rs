@@ -58,8 +58,14 @@ impl TuiApp {
     /// starts first, and an error in the directory is reported.
     pub(super) fn on_end_of_lines(&mut self) -> Result<(), TuiEnd> {
         // Where another process has the run, nothing starts.
-        let is_starting = self.starter.is_pending() && !self.viewer.has_base();
-        self.lines_have_ended = is_starting || !self.has_opened_directory();
+        if self.viewer.has_base() {
+            for text in self.starter.cancel_pending() {
+                let notice = format!("Not sent, because another program has the run: {text}");
+                self.front().0.on_notice(&notice);
+                self.draw()?;
+            }
+        }
+        self.lines_have_ended = self.starter.is_pending() || !self.has_opened_directory();
         if self.session.is_leaving() || self.lines_have_ended {
             return Ok(());
         }
