@@ -19,6 +19,7 @@ pub mod adapter_kind;
 pub mod bound_parts;
 pub mod child_activity;
 pub mod child_path;
+pub mod commit_subject;
 pub mod deferred_answer;
 pub mod discussion;
 pub mod instructions_choice;

@@ -2,19 +2,20 @@
 
 mod baseline_result;
 mod execution_proofs;
+mod step_stage;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::baseline_result::TestBaseline;
+pub use self::step_stage::StepStage;
 use super::bound_parts::ApprovalBinding;
 use super::ids::Sha256;
 use super::plan::Plan;
 use super::question::{CommitTarget, EntryPoint, HeldEdit, LeftoverFiles};
 use super::receipt::{Receipt, ReceiptSource, TestOutcome};
 use super::recorded_proof::{RecordedProof, is_documentation};
-use super::reversal_plan::UndoRecord;
 use super::step_calls::StepCalls;
 use super::step_proof::ProofStatus;
 use super::step_result::{StepResult, StepResultKind};
@@ -266,40 +267,6 @@ impl CurrentStep {
     }
 }
 
-/// The stage of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepStage {
-    /// The tree is being stored, then the agent works.
-    Code,
-    /// The program finds out what changed.
-    Audit,
-    /// The program runs the tests.
-    Test,
-    /// The program runs old and new tests on old and new code.
-    Prove,
-    /// The agent fixes failing tests.
-    Fix,
-    Commit,
-    /// The program writes log.md and ticks the box.
-    Record,
-}
-
-impl StepStage {
-    /// Describes the stage in the past tense, for a step that was cut off.
-    pub fn describe(self) -> &'static str {
-        match self {
-            Self::Code => "the agent worked on the step",
-            Self::Audit => "the step's changes were being checked",
-            Self::Test => "the step's tests ran",
-            Self::Prove => "the step was being proven",
-            Self::Fix => "the agent was fixing the step",
-            Self::Commit => "the step was being committed",
-            Self::Record => "the step was being recorded",
-        }
-    }
-}
-
 /// The record of a finished step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepRecord {
@@ -424,6 +391,21 @@ impl StepAssessment {
             Self::Failing => "■",
         }
     }
+}
+
+/// Steps that were undone and can be redone, as long as no other turn has worked since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoRecord {
+    /// The records of the steps.
+    pub records: Vec<StepRecord>,
+    /// The step that was current, where it was undone too.
+    pub current: Option<CurrentStep>,
+    /// The tree from before the undo.
+    pub kept: String,
+    /// The tree from right after the undo.
+    pub left: String,
+    /// The commit that reverted theirs.
+    pub commit: Option<String>,
 }
 
 impl StepRecord {

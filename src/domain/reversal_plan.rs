@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::plan_execution::{CurrentStep, PlanExecution, StepOutcome, StepRecord};
-use super::run::commit_subject;
+use super::commit_subject::commit_subject;
+use super::plan_execution::{PlanExecution, StepOutcome, StepRecord};
 
 /// The direction in which steps are reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,21 +54,6 @@ pub struct TreeSpan {
     /// Paths that stay unchanged although they differ, because of the user's own edits in between.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keeps: Vec<String>,
-}
-
-/// Steps that were undone and can be redone, as long as no other turn has worked since.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UndoRecord {
-    /// The records of the steps.
-    pub records: Vec<StepRecord>,
-    /// The step that was current, where it was undone too.
-    pub current: Option<CurrentStep>,
-    /// The tree from before the undo.
-    pub kept: String,
-    /// The tree from right after the undo.
-    pub left: String,
-    /// The commit that reverted theirs.
-    pub commit: Option<String>,
 }
 
 /// What a reversal would do, for the user to decide.

@@ -63,7 +63,6 @@ use super::turn::{Role, TurnOrder, TurnPurpose};
 
 pub use plan_threads::notes_blocker;
 pub use queued_messages::{QueuedMessages, QueuedUserMessage};
-pub use step_commit::commit_subject;
 pub use step_undo::changed_boxes;
 pub(super) use turn_lifecycle::is_idle;
 

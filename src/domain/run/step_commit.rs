@@ -4,6 +4,7 @@ use super::step_execution::{
     audit_again, current_at_stage, enter_stage, exclude_paths, propose_next_step, take_step_busy,
 };
 use super::{RunState, turn_lifecycle};
+use crate::domain::commit_subject::commit_subject;
 use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::plan_execution::{
@@ -12,9 +13,6 @@ use crate::domain::plan_execution::{
 };
 use crate::domain::question::{CommitTarget, QuestionAnswer, QuestionKind};
 use crate::text::clean_to_one_line;
-
-/// The maximum length of a commit message's first line, in characters.
-const MAX_SUBJECT_CHARS: usize = 72;
 
 impl PlanExecution {
     /// Returns the paths that the current step's commit contains, without files that are the user's.
@@ -99,17 +97,6 @@ fn to_commit_title(line: &str, mark: &str) -> String {
     let bare = bare.trim_end().trim_end_matches("**");
     let bare = bare.strip_prefix(&format!("[{mark}]")).unwrap_or(bare);
     bare.trim().trim_end_matches('.').to_owned()
-}
-
-/// Writes `[mark] text`, cut to 72 characters.
-pub fn commit_subject(mark: &str, text: &str) -> String {
-    let line = format!("[{mark}] {}", clean_to_one_line(text));
-    let mut short: String = line.chars().take(MAX_SUBJECT_CHARS).collect();
-    if short.len() < line.len() {
-        short.pop();
-        short.push('…');
-    }
-    short
 }
 
 pub(super) fn on_commit_made(

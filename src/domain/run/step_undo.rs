@@ -7,9 +7,10 @@ use super::{ProgramOperation, RunState, run_recovery, step_execution};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
+use crate::domain::plan_execution::UndoRecord;
 use crate::domain::plan_execution::{PlanExecution, StepStage};
 use crate::domain::question::{Question, QuestionKind};
-use crate::domain::reversal_plan::{ReversalPlan, UndoDirection, UndoRecord};
+use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
 use crate::domain::turn::TurnRetryReason;
 
 impl RunState {

@@ -131,7 +131,7 @@ fn the_line_of_a_step_that_is_done_leaves_out_its_text() {
         Event::CommitMade {
             step: 2,
             commit: "0e78f21f00".to_owned(),
-            message: crate::domain::run::commit_subject("Step 2", text),
+            message: crate::domain::commit_subject::commit_subject("Step 2", text),
             size: None,
         },
         Event::StepRecorded {
