@@ -72,6 +72,7 @@ pub mod loop_detector;
 pub mod permission_mode;
 pub mod profile_registry;
 mod program_table;
+pub mod read_checks;
 pub mod read_only_prover;
 pub mod required_permissions;
 pub mod rule;
@@ -82,28 +83,28 @@ pub mod rule_lint;
 mod sandbox_escape;
 pub mod shell;
 pub mod standalone_evaluation;
-pub mod step_scope;
+mod step_scope;
 pub mod stored_approval;
 pub mod tool_names;
-pub mod uncontained_commands;
+mod uncontained_commands;
 pub mod wildcard;
 mod word_list;
 
 pub use decision::{
-    Decision, DecisionReason, DecisionSource, DecisionStep, PermissionRequest, PermissionTarget,
-    TASK_CHANGES, decide_call, known_or_none,
+    Decision, DecisionReason, DecisionSource, DecisionStep, TASK_CHANGES, decide_call,
+    known_or_none,
 };
 pub use decision_context::{
-    DecisionContext, LoopStatus, PhaseAccess, ResolvedPath, SessionLineage,
+    DecisionContext, LoopStatus, PhaseAccess, ResolvedPath, ScopePolicy, SessionLineage,
+    UncontainedCommandPolicy,
 };
 pub use permission_mode::Mode;
 pub use profile_registry::{AgentMode, ProfileDefinition, ProfileRegistry};
 pub use read_only_prover::{ReadOnlyRefusal, prove_read_only};
+pub use required_permissions::{PermissionRequest, PermissionTarget};
 pub use rule::{PermissionAction, Rule, RuleLayer, RuleOrigin};
 pub use rule_layers::RuleSet;
-pub use step_scope::ScopePolicy;
 pub use stored_approval::{ApprovalMatcher, ApprovalScope, MaxApprovalScope, StoredApproval};
-pub use uncontained_commands::UncontainedCommandPolicy;
 
 /// Something that an agent wants to do and that its CLI asks about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

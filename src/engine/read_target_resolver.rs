@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::permission::call_reads::{
-    CallReads, OpenedPath, ReadDepth, ReadTarget, SearchProgram, SearchScope, evaluate_read_rules,
+    CallReads, OpenedPath, ReadDepth, ReadTarget, SearchProgram, SearchScope,
 };
 use crate::permission::lexical_path::{is_inside, lexical_absolute};
+use crate::permission::read_checks::evaluate_read_rules;
 use crate::permission::read_only_prover::list_read_targets;
 use crate::permission::rule::{CallFacts, TargetForm};
 use crate::permission::{

@@ -20,6 +20,7 @@ mod code_interpreters;
 mod command_arguments;
 mod command_invocation;
 mod command_pattern;
+mod command_scene;
 mod databases;
 mod devices;
 mod embedded_commands;

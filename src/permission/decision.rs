@@ -14,7 +14,9 @@ use super::decision_context::DecisionContext;
 use super::floor_input::{FloorInput, FloorRestriction};
 use super::hard_limits::{self, Floor};
 use super::permission_mode::RelaxableAsk;
-use super::required_permissions::{self, PermissionCheck, RequiredPermissions, TargetLocation};
+use super::required_permissions::{
+    self, PermissionCheck, PermissionRequest, PermissionTarget, RequiredPermissions, TargetLocation,
+};
 use super::rule::{CallFacts, PermissionAction, RuleLayer};
 use super::rule_evaluation::{ApprovalLookup, PermissionOutcome, evaluate_checks};
 use super::stored_approval::MaxApprovalScope;
@@ -45,39 +47,6 @@ pub struct DecisionStep {
     pub says: Option<PermissionAction>,
     /// Details: the target, the rule and the reason.
     pub told: String,
-}
-
-/// What the user is asked to permit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PermissionRequest {
-    /// `bash`, `edit`, `read` or a tool's name.
-    pub permission: String,
-    /// The targets of the permission; empty when the CLI named none.
-    pub targets: Vec<PermissionTarget>,
-}
-
-/// One target of an ask.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PermissionTarget {
-    /// A whole command line, a tool's input, or a path by name: relative to the root when it is
-    /// below the root, else absolute.
-    pub text: String,
-    /// The resolved path, where it differs from the name.
-    pub real: Option<String>,
-}
-
-impl PermissionTarget {
-    /// Returns its text and, where it differs, its resolved path.
-    pub fn forms(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.text.as_str()).chain(self.real.as_deref())
-    }
-
-    fn to_display(&self) -> String {
-        match &self.real {
-            Some(real) => format!("`{}` (really `{real}`)", self.text),
-            None => format!("`{}`", self.text),
-        }
-    }
 }
 
 /// Decides about a call. Always returns a decision; a call that is not known to be harmless asks

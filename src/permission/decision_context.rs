@@ -12,9 +12,7 @@ use super::command_safety;
 use super::permission_mode::Mode;
 use super::profile_registry::ProfileDefinition;
 use super::rule_layers::RuleSet;
-use super::step_scope::OutsidePaths;
 use super::stored_approval::StoredApproval;
-use super::uncontained_commands::UncontainedCommandPolicy;
 
 /// Which part of a run a call comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +22,50 @@ pub enum PhaseAccess {
     BeforeExecute,
     /// EXECUTE: agents write in the repository.
     Execute,
+}
+
+/// What happens to a command that no sandbox limits and that is not proven to only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UncontainedCommandPolicy {
+    /// The user is asked about each one, whatever rules, approvals and the mode say.
+    AskEach,
+    /// Rules, approvals and the mode decide, as for any other command.
+    #[default]
+    FollowRules,
+}
+
+/// What happens to what a step changes outside of what its plan names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScopePolicy {
+    #[default]
+    Ask,
+    /// It stays; a deletion asks.
+    Allow,
+    /// It is restored.
+    Deny,
+}
+
+/// The paths of an edit that the plan does not name for the step, relative to the root.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OutsidePaths {
+    /// The number of the step; 0 where it is not known.
+    pub step: u32,
+    pub edited: Vec<String>,
+    pub deleted: Vec<String>,
+}
+
+impl OutsidePaths {
+    /// Adds a path that is not there yet.
+    pub fn add(&mut self, path: String, is_deleted: bool) {
+        let paths = if is_deleted {
+            &mut self.deleted
+        } else {
+            &mut self.edited
+        };
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
 }
 
 /// A path of a call, resolved by the caller.

@@ -17,7 +17,7 @@ use super::rule_evaluation::evaluate_checks;
 use super::sandbox_escape::check_outside_sandbox;
 use super::stored_approval::MaxApprovalScope;
 use super::{
-    AgentToolCall, SandboxReach, call_reads, command_safety, command_segments, read_only_prover,
+    AgentToolCall, SandboxReach, command_safety, command_segments, read_checks, read_only_prover,
     step_scope, tool_names, uncontained_commands, wildcard,
 };
 
@@ -90,7 +90,7 @@ impl Floor {
                 Mode::Default | Mode::AutoEdit | Mode::Yolo => None,
             },
             Self::ParentSession => check_parent_session(looked),
-            Self::Search => call_reads::check_search(looked),
+            Self::Search => read_checks::check_search(looked),
             Self::OutsideSandbox => check_outside_sandbox(looked),
             Self::SafetyList => check_safety_list(looked),
             Self::Uncontained => uncontained_commands::check_uncontained_command(looked),
@@ -286,7 +286,7 @@ pub fn read_only_refusal(
     }
     let proof = read_only_prover::prove_read_only(line, cwd, &context.root);
     let refused = proof.err().map(|refused| refused.to_string());
-    refused.or_else(|| call_reads::outside_read_reason(context))
+    refused.or_else(|| read_checks::outside_read_reason(context))
 }
 
 /// Denies a child the tools that start or message sessions, and everything that its parent's session denies.

@@ -4,14 +4,49 @@
 
 use std::path::Path;
 
-use super::call_reads::{ReadDepth, evaluate_read_rules};
+use serde::{Deserialize, Serialize};
+
+use super::call_reads::ReadDepth;
 use super::command_segments::{self, CommandSegment};
-use super::decision::PermissionTarget;
 use super::decision_context::{DecisionContext, ResolvedPath};
 use super::lexical_path::{display_path, is_below, is_inside, lexical_absolute};
+use super::read_checks::evaluate_read_rules;
 use super::rule::{CallFacts, PermissionAction, TargetForm};
 use super::tool_names;
 use super::{AgentToolCall, SandboxReach};
+
+/// What the user is asked to permit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionRequest {
+    /// `bash`, `edit`, `read` or a tool's name.
+    pub permission: String,
+    /// The targets of the permission; empty when the CLI named none.
+    pub targets: Vec<PermissionTarget>,
+}
+
+/// One target of an ask.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionTarget {
+    /// A whole command line, a tool's input, or a path by name: relative to the root when it is
+    /// below the root, else absolute.
+    pub text: String,
+    /// The resolved path, where it differs from the name.
+    pub real: Option<String>,
+}
+
+impl PermissionTarget {
+    /// Returns its text and, where it differs, its resolved path.
+    pub fn forms(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.text.as_str()).chain(self.real.as_deref())
+    }
+
+    pub(super) fn to_display(&self) -> String {
+        match &self.real {
+            Some(real) => format!("`{}` (really `{real}`)", self.text),
+            None => format!("`{}`", self.text),
+        }
+    }
+}
 
 /// One permission for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]

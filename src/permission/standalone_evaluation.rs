@@ -4,8 +4,9 @@
 //! redirects write count as edits.
 
 use super::command_segments;
-use super::decision::PermissionTarget;
-use super::required_permissions::{PermissionCheck, RequiredPermissions, TargetLocation};
+use super::required_permissions::{
+    PermissionCheck, PermissionTarget, RequiredPermissions, TargetLocation,
+};
 use super::rule::{CallFacts, PermissionAction, TargetForm};
 use super::rule_evaluation::{ApprovalLookup, PermissionOutcome, evaluate_checks};
 use super::rule_layers::RuleSet;

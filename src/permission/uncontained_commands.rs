@@ -2,20 +2,11 @@
 //!
 //! Whether a command is sandboxed is in its `SandboxReach`; nothing here looks for a sandbox.
 
+use super::decision_context::UncontainedCommandPolicy;
 use super::floor_input::{FloorInput, FloorRestriction};
 use super::rule::PermissionAction;
 use super::stored_approval::MaxApprovalScope;
 use super::{AgentToolCall, SandboxReach};
-
-/// What happens to a command that no sandbox limits and that is not proven to only read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum UncontainedCommandPolicy {
-    /// The user is asked about each one, whatever rules, approvals and the mode say.
-    AskEach,
-    /// Rules, approvals and the mode decide, as for any other command.
-    #[default]
-    FollowRules,
-}
 
 /// Asks about a command because no sandbox would limit it.
 pub(super) fn check_uncontained_command(looked: &FloorInput<'_>) -> Option<FloorRestriction> {

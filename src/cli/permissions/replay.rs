@@ -20,8 +20,8 @@ use crate::domain::run::RunState;
 use crate::engine::call_paths::resolve_call_paths;
 use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::stored_run::StoredRun;
+use crate::permission::decision_context::OutsidePaths;
 use crate::permission::hard_limits::Floor;
-use crate::permission::step_scope::OutsidePaths;
 use crate::permission::{
     AgentToolCall, Decision, DecisionContext, DecisionReason, DecisionSource, LoopStatus,
     PermissionAction, PhaseAccess, SandboxReach, SessionLineage, decide_call,

@@ -13,8 +13,8 @@ use crate::domain::turn::Role;
 use crate::engine::call_paths::{resolve_call_paths, resolve_tree_entry};
 use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::run_context::RunContext;
+use crate::permission::decision_context::OutsidePaths;
 use crate::permission::loop_detector::LoopDetector;
-use crate::permission::step_scope::OutsidePaths;
 use crate::permission::{
     AgentToolCall, DecisionContext, PhaseAccess, ResolvedPath, RuleSet, ScopePolicy,
     StoredApproval, lexical_path,

@@ -6,14 +6,14 @@ use crate::permission::program_table::{ArchiveExtractor, program_facts};
 use crate::permission::shell::RedirectKind;
 
 use super::builtin_rules::RuleName;
-use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
+use super::command_scene::CommandScene;
 use super::file_operations::check_written_path;
 
 const ABSOLUTE: RuleName = RuleName::new("unpacked.absolute");
 
 /// Judges where a program unpacks to.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let unpacker = program_facts(&command.program).archive();
     let Some(unpacker) = unpacker.filter(|unpacker| extracts_files(command, unpacker)) else {
         return;

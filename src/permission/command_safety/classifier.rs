@@ -3,19 +3,20 @@
 //! What single programs do is known in the families.
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::Cell;
 use std::ops::Range;
 
 use crate::permission::program_table::{ProgramTrait, has_trait};
 use crate::permission::shell::{
-    self, AnalysisDoubt, AnalysisLimits, CommandInput, ShellAnalysis, ShellWord, SimpleCommand,
-    WrapperKind,
+    self, AnalysisDoubt, CommandInput, ShellAnalysis, ShellWord, SimpleCommand,
 };
 
-use super::builtin_rules::{BuiltinRule, PATTERNS_BY_PROGRAM, RuleName};
+use super::builtin_rules::{PATTERNS_BY_PROGRAM, RuleName};
 use super::command_invocation::{CommandInvocation, normalize_program_name, strip_carrier};
 use super::command_pattern::PatternMatch;
-use super::path_class::join_path;
+use super::command_scene::{
+    CommandScene, LIMIT_EXCEEDED, NestedCommands, UNKNOWN_WORDS, initial_folder,
+};
 use super::user_patterns::UserPattern;
 use super::{Class, CommandClassification, CommandSafetySettings};
 use super::{
@@ -24,12 +25,9 @@ use super::{
     user_patterns,
 };
 
-/// The rule for words that are unknown and may hide something.
-pub const UNKNOWN_WORDS: RuleName = RuleName::new("undecided.words");
 const UNKNOWN_PROGRAM: RuleName = RuleName::new("undecided.program");
 const UNKNOWN_SCRIPT: RuleName = RuleName::new("undecided.text");
 const UNPARSABLE_SYNTAX: RuleName = RuleName::new("undecided.syntax");
-const LIMIT_EXCEEDED: RuleName = RuleName::new("undecided.limit");
 
 /// How deep texts inside texts are followed.
 const MAX_NESTING: usize = 6;
@@ -46,130 +44,39 @@ const STEPS_PER_COMMAND: usize = 16;
 /// The longest name of a working folder that is followed; a longer one is cut.
 const MAX_FOLDER_CHARS: usize = 256;
 
-/// A text with its analysis and the strictest rule found so far.
-pub struct CommandClassifier<'a> {
-    /// Everything that the text would run.
-    pub analysis: &'a ShellAnalysis,
-    pub settings: &'a CommandSafetySettings,
-    /// The working folder after an earlier `cd`, where it is known; `None` for the folder that the text starts in.
-    pub cwd: Option<String>,
-    user_patterns: &'a [UserPattern],
-    depth: usize,
-    strictest: RefCell<Option<CommandClassification>>,
-    /// The steps left for this text and the texts inside it.
-    steps_left: &'a Cell<usize>,
-    has_fetcher: OnceCell<bool>,
-}
-
-impl CommandClassifier<'_> {
-    /// Records that a rule applies to a part of the text.
-    pub fn record_rule(&self, rule: RuleName, span: &Range<usize>) {
-        self.record_builtin_rule(rule.row(), span);
+/// Classifies commands inside a text; a text that cannot be parsed only records what is dangerous.
+fn classify_nested(scene: &CommandScene<'_>, nested: NestedCommands<'_>, span: &Range<usize>) {
+    if let NestedCommands::RoughText(text) = nested {
+        if text.contains(' ') && scene.spend_steps(1 + text.len() / 8, span) {
+            scene.check_rough_lines(&shell::split_rough_lines(text), span, false);
+        }
+        return;
     }
-
-    fn record_builtin_rule(&self, rule: &BuiltinRule, span: &Range<usize>) {
-        let change = self.settings.builtin_levels.get(&rule.name).copied();
-        let Some(class) = rule.class_at_level(change) else {
-            return;
-        };
-        self.record_classification(CommandClassification {
-            class,
-            rule: rule.name.clone(),
-            reason: format!("it {}", rule.reason),
+    if scene.depth >= MAX_NESTING {
+        return scene.record_rule(LIMIT_EXCEEDED, span);
+    }
+    let limits = scene.nested_limits();
+    let (analysis, text) = match nested {
+        NestedCommands::Script(text) | NestedCommands::RoughText(text) => {
+            (shell::analyze_script(text, &limits), Cow::Borrowed(text))
+        }
+        NestedCommands::Argv(argv) => (
+            shell::analyze_argv(argv, &limits),
+            Cow::Owned(argv.join(" ")),
+        ),
+    };
+    if !scene.spend_steps(1 + analysis.steps, span) {
+        return;
+    }
+    if let Some(verdict) = scene.for_nested(&analysis).into_classification(&text) {
+        scene.record_classification(CommandClassification {
             span: span.clone(),
+            ..verdict
         });
     }
+}
 
-    /// Judges a text that a command of this one runs.
-    pub fn classify_nested_script(&self, text: &str, span: &Range<usize>) {
-        if self.depth >= MAX_NESTING {
-            return self.record_rule(LIMIT_EXCEEDED, span);
-        }
-        let reading = shell::analyze_script(text, &self.nested_limits());
-        if self.spend_steps(1 + reading.steps, span) {
-            self.classify_nested_analysis(&reading, text, span);
-        }
-    }
-
-    /// Judges a command that a command of this one starts without a shell.
-    pub fn classify_nested_argv(&self, argv: &[String], span: &Range<usize>) {
-        if self.depth >= MAX_NESTING {
-            return self.record_rule(LIMIT_EXCEEDED, span);
-        }
-        let reading = shell::analyze_argv(argv, &self.nested_limits());
-        if self.spend_steps(1 + reading.steps, span) {
-            self.classify_nested_analysis(&reading, &argv.join(" "), span);
-        }
-    }
-
-    /// Each level gets half of the work of the level above.
-    fn nested_limits(&self) -> AnalysisLimits {
-        let limits = self.settings.limits;
-        AnalysisLimits {
-            max_bytes: limits.max_bytes,
-            max_steps: (limits.max_steps >> (self.depth + 1)).min(self.steps_left.get()),
-            ..limits
-        }
-    }
-
-    /// Spends steps; returns `false`, and records it, when none are left.
-    pub fn spend_steps(&self, steps: usize, span: &Range<usize>) -> bool {
-        let left = self.steps_left.get().saturating_sub(steps);
-        self.steps_left.set(left);
-        if left == 0 {
-            self.record_rule(LIMIT_EXCEEDED, span);
-        }
-        left > 0
-    }
-
-    /// Returns whether some command fetches bytes from another machine.
-    pub fn has_fetcher(&self) -> bool {
-        *self
-            .has_fetcher
-            .get_or_init(|| self.analysis.commands.iter().any(remote_code::is_fetcher))
-    }
-
-    fn classify_nested_analysis(&self, reading: &ShellAnalysis, text: &str, span: &Range<usize>) {
-        let inner = CommandClassifier {
-            analysis: reading,
-            settings: self.settings,
-            cwd: self.cwd.clone(),
-            user_patterns: self.user_patterns,
-            depth: self.depth + 1,
-            strictest: RefCell::new(None),
-            steps_left: self.steps_left,
-            has_fetcher: OnceCell::new(),
-        };
-        if let Some(verdict) = inner.into_classification(text) {
-            self.record_classification(CommandClassification {
-                span: span.clone(),
-                ..verdict
-            });
-        }
-    }
-
-    /// Judges a text that cannot be parsed, by its words at any position.
-    pub fn classify_rough_text(&self, text: &str, span: &Range<usize>) {
-        if text.contains(' ') && self.spend_steps(1 + text.len() / 8, span) {
-            self.check_rough_lines(&shell::split_rough_lines(text), span, false);
-        }
-    }
-
-    /// Returns where a path of a command leads, by name.
-    pub fn resolve_path(&self, text: &str) -> String {
-        join_path(self.cwd.as_deref(), text)
-    }
-
-    fn record_classification(&self, verdict: CommandClassification) {
-        let mut found = self.strictest.borrow_mut();
-        if found
-            .as_ref()
-            .is_none_or(|found| found.class < verdict.class)
-        {
-            *found = Some(verdict);
-        }
-    }
-
+impl CommandScene<'_> {
     fn into_classification(mut self, text: &str) -> Option<CommandClassification> {
         let commands = &self.analysis.commands;
         for simple in commands {
@@ -184,7 +91,7 @@ impl CommandClassifier<'_> {
             remote_code::check_command_combinations(&self);
         }
         self.check_doubts(text);
-        self.strictest.into_inner()
+        self.into_strictest()
     }
 
     fn check_simple_command(&self, simple: &SimpleCommand) {
@@ -306,11 +213,6 @@ impl CommandClassifier<'_> {
         }
     }
 
-    /// Records that a redirect matches a user phrase.
-    pub fn record_user_pattern(&self, phrase: &UserPattern, span: &Range<usize>) {
-        self.record_classification(phrase.to_classification(span));
-    }
-
     fn apply_cd(&mut self, simple: &SimpleCommand) {
         let mut words = simple.words.iter();
         if !words
@@ -378,12 +280,7 @@ impl CommandClassifier<'_> {
                     left -= 1;
                 }
             }
-            if self
-                .strictest
-                .borrow()
-                .as_ref()
-                .is_some_and(|found| found.class == Class::Dangerous)
-            {
+            if self.is_dangerous() {
                 return;
             }
         }
@@ -450,16 +347,7 @@ pub fn classify_analysis(
 ) -> CommandClassification {
     let phrases = UserPattern::from_settings(settings);
     let left = Cell::new(settings.limits.steps_for_script(text.len()));
-    let scene = CommandClassifier {
-        analysis: reading,
-        settings,
-        cwd: initial_folder(settings),
-        user_patterns: &phrases,
-        depth: 0,
-        strictest: RefCell::new(None),
-        steps_left: &left,
-        has_fetcher: OnceCell::new(),
-    };
+    let scene = CommandScene::new(reading, settings, &phrases, &left, classify_nested);
     scene
         .into_classification(text)
         .unwrap_or(CommandClassification {
@@ -480,26 +368,4 @@ pub fn unreadable_classification(settings: &CommandSafetySettings) -> CommandCla
         reason: format!("it {}", rule.reason),
         span: 0..0,
     }
-}
-
-fn initial_folder(settings: &CommandSafetySettings) -> Option<String> {
-    let cwd = settings.cwd.as_deref()?.to_str()?;
-    Some(cwd.to_owned())
-}
-
-/// Returns whether a command runs once for each of many unknown arguments.
-pub fn is_run_for_each_argument(simple: &SimpleCommand) -> bool {
-    let mut wrappers = simple
-        .wrappers
-        .iter()
-        .rev()
-        .skip_while(|wrapper| wrapper.kind == WrapperKind::Known);
-    let is_next = wrappers
-        .next()
-        .is_some_and(|wrapper| wrapper.kind == WrapperKind::ForEachArgument);
-    let is_any = simple
-        .wrappers
-        .iter()
-        .any(|wrapper| wrapper.kind == WrapperKind::ForEachArgument);
-    is_next || (is_any && simple.words.iter().any(|word| !word.is_fully_known))
 }

@@ -10,12 +10,13 @@ use crate::permission::program_table::{
 use crate::permission::shell::{CommandInput, RedirectKind, SimpleCommand, UNKNOWN_PLACEHOLDER};
 
 use super::builtin_rules::RuleName;
-use super::classifier::CommandClassifier;
 use super::code_analysis;
 use super::command_invocation::CommandInvocation;
+use super::command_scene::CommandScene;
 use super::databases::{StatementHarm, statement_harm};
 use super::devices;
 use super::path_class::normalize_path;
+use super::remote_code;
 
 mod interpreter_inputs;
 mod sed_scripts;
@@ -65,7 +66,7 @@ pub fn reads_code_from_input(command: &CommandInvocation<'_>) -> bool {
 }
 
 /// Judges the code that a program is given.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     if command.program == "pwsh"
         && command.argument_words().iter().any(|word| {
             word.text.to_lowercase().starts_with("-enc") || word.text.eq_ignore_ascii_case("-e")
@@ -111,7 +112,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 }
 
 /// `ruby -run -e rm -- -rf x`: ruby's `un` library provides file programs such as `rm`.
-fn check_ruby_utility(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_ruby_utility(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let texts = command.argument_texts();
     let code = texts.iter().position(|text| *text == "-e");
     if let (true, Some(at)) = (texts.contains(&"-run"), code) {
@@ -121,7 +122,7 @@ fn check_ruby_utility(command: &CommandInvocation<'_>, scene: &CommandClassifier
     }
 }
 
-fn check_other_shell(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_other_shell(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     for text in super::file_operations::raw_option_values(
         command,
         &["-c", "-C", "--command", "--init-command"],
@@ -131,7 +132,7 @@ fn check_other_shell(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 }
 
 /// `make -f -`: judges the recipes that it reads from standard input, and those of `--eval`.
-fn check_makefile_recipes(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_makefile_recipes(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let mut texts: Vec<&str> =
         super::file_operations::raw_option_values(command, &["--eval", "-E"]);
     if let CommandInput::KnownText(text) = &command.simple.input {
@@ -289,11 +290,7 @@ fn script_path<'a>(command: &CommandInvocation<'a>) -> Option<&'a str> {
 }
 
 /// Returns what other commands of the same text write into a file, where it is known.
-fn written_file_texts(
-    path: &str,
-    span: &Range<usize>,
-    scene: &CommandClassifier<'_>,
-) -> Vec<String> {
+fn written_file_texts(path: &str, span: &Range<usize>, scene: &CommandScene<'_>) -> Vec<String> {
     let path = normalize_path(path);
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_path = |text: &str| text.ends_with(name) && normalize_path(text) == path;
@@ -319,7 +316,7 @@ fn written_file_texts(
 }
 
 /// A script that a shell runs and that code in the same text names: each text of that code may be in it.
-fn check_written_script(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_written_script(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let first = command.words.first().map(|word| word.text.as_str());
     let path = if is_shell(&command.program) {
         script_path(command)
@@ -385,7 +382,7 @@ fn check_code(
     text: &str,
     language: CodeLanguage,
     simple: &SimpleCommand,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) {
     let span = &simple.span;
     if text
@@ -394,7 +391,7 @@ fn check_code(
         && text.contains(UNKNOWN_PLACEHOLDER)
     {
         scene.record_rule(UNKNOWN_CODE, span);
-        if scene.has_fetcher() {
+        if remote_code::has_fetcher(scene) {
             scene.record_rule(REMOTE, span);
         }
         return;
@@ -429,7 +426,7 @@ fn check_code(
     }
 }
 
-fn check_file_write(path: &str, simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
+fn check_file_write(path: &str, simple: &SimpleCommand, scene: &CommandScene<'_>) {
     let path = scene.resolve_path(path);
     if devices::is_harmful_device(&path) {
         scene.record_rule(DEVICE, &simple.span);

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::permission::program_table::{ProgramTrait, has_trait, program_facts, resolve_alias};
-use crate::permission::shell::{ShellWord, SimpleCommand};
+use crate::permission::shell::{ShellWord, SimpleCommand, WrapperKind};
 
 use super::command_arguments::CommandArguments;
 
@@ -153,4 +153,21 @@ pub fn normalize_program_name(text: &str) -> String {
         name
     };
     resolve_alias(name).to_owned()
+}
+
+/// Returns whether a command runs once for each of many unknown arguments.
+pub fn is_run_for_each_argument(simple: &SimpleCommand) -> bool {
+    let mut wrappers = simple
+        .wrappers
+        .iter()
+        .rev()
+        .skip_while(|wrapper| wrapper.kind == WrapperKind::Known);
+    let is_next = wrappers
+        .next()
+        .is_some_and(|wrapper| wrapper.kind == WrapperKind::ForEachArgument);
+    let is_any = simple
+        .wrappers
+        .iter()
+        .any(|wrapper| wrapper.kind == WrapperKind::ForEachArgument);
+    is_next || (is_any && simple.words.iter().any(|word| !word.is_fully_known))
 }

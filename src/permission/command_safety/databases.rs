@@ -4,8 +4,8 @@ use crate::permission::program_table::{ProgramTrait, program_facts};
 use crate::permission::shell::{CommandInput, SimpleCommand};
 
 use super::builtin_rules::RuleName;
-use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
+use super::command_scene::CommandScene;
 use super::file_operations::raw_option_values;
 
 const DROPPED: RuleName = RuleName::new("databases.dropped");
@@ -13,7 +13,7 @@ const EMPTIED: RuleName = RuleName::new("databases.statement");
 const CHANGED: RuleName = RuleName::new("databases.rows");
 
 /// Judges database clients by the statements that they are given.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     if command.has_trait(ProgramTrait::HttpClient) {
         return check_search_store(command, scene);
     }
@@ -86,7 +86,7 @@ fn check_statement(
     text: &str,
     is_document: bool,
     simple: &SimpleCommand,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) {
     if is_document {
         if removes_documents(text) {
@@ -244,7 +244,7 @@ fn removes_documents(text: &str) -> bool {
 }
 
 /// Judges HTTP requests that empty Elasticsearch and similar stores.
-fn check_search_store(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_search_store(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let deletes = command.argument_words().windows(2).any(|pair| matches!(pair, [flag, method] if matches!(flag.text.as_str(), "-X" | "--request" | "-sX" | "-sSX" | "-XDELETE") && method.text.eq_ignore_ascii_case("delete")))
         || command.argument_words().iter().any(|word| matches!(word.text.as_str(), "-XDELETE" | "--request=DELETE" | "DELETE" | "-sXDELETE"));
     let of_store = |text: &str| {

@@ -5,8 +5,8 @@
 use crate::permission::shell::{RedirectKind, SimpleCommand};
 
 use super::builtin_rules::RuleName;
-use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
+use super::command_scene::CommandScene;
 use super::file_operations::output_paths;
 
 pub const WRITE: RuleName = RuleName::new("devices.write");
@@ -25,7 +25,7 @@ const HARMLESS_DEVICES: &[&str] = &[
 ];
 
 /// Judges programs with a device among their arguments by what they write.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     let file_system = command.program.strip_prefix("mkfs.");
     if file_system.is_some_and(|name| FILE_SYSTEMS.contains(&name))
@@ -43,7 +43,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 }
 
 /// Judges redirects to devices.
-pub fn check_redirects(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
+pub fn check_redirects(simple: &SimpleCommand, scene: &CommandScene<'_>) {
     let writes = |kind| {
         matches!(
             kind,

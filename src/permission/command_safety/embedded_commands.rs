@@ -6,8 +6,8 @@ use crate::permission::program_table::{ProgramTrait, has_trait, program_facts};
 use crate::permission::shell::{CommandInput, ShellWord};
 use crate::permission::word_list::is_in_word_list;
 
-use super::classifier::CommandClassifier;
 use super::command_invocation::{CommandInvocation, normalize_program_name};
+use super::command_scene::CommandScene;
 use super::file_operations::raw_option_values;
 
 /// Words before the text in such a value.
@@ -77,11 +77,7 @@ const MAKE_VARIABLES: &[&str] = &[
 ];
 
 /// Judges the commands in a command's options and words; `is_data` says that the program treats words as data.
-pub fn check_command(
-    command: &CommandInvocation<'_>,
-    is_data: bool,
-    scene: &CommandClassifier<'_>,
-) {
+pub fn check_command(command: &CommandInvocation<'_>, is_data: bool, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     let options = &program_facts(&command.program).command_options;
     // `git push -u origin`: a value counts only if it begins like a command.
@@ -135,7 +131,7 @@ fn attached_option_values<'a>(
 }
 
 /// Judges an option that names only the program; its arguments are among the words that follow.
-fn check_entrypoint(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_entrypoint(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let mut words = command
         .argument_words()
         .iter()
@@ -161,7 +157,7 @@ fn check_entrypoint(command: &CommandInvocation<'_>, scene: &CommandClassifier<'
 }
 
 /// `COPY t TO PROGRAM 'text'`: judges the texts that a database passes to a shell.
-fn check_copy_to_program(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_copy_to_program(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let input = match &command.simple.input {
         CommandInput::KnownText(text) => Some(text.as_str()),
         CommandInput::Nothing | CommandInput::Pipe(_) | CommandInput::Unknown => None,
@@ -182,7 +178,7 @@ fn check_copy_to_program(command: &CommandInvocation<'_>, scene: &CommandClassif
     }
 }
 
-fn check_generic_options(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_generic_options(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     // `commands=["rm -rf x"]` of a cloud provider's command line program.
     let listed_texts = raw_option_values(command, COMMAND_LIST_OPTIONS)
@@ -208,7 +204,7 @@ fn check_generic_options(command: &CommandInvocation<'_>, scene: &CommandClassif
 }
 
 /// `knife ssh 'role:web' 'rm -rf x'`: judges a text after a word that says that it is run.
-fn check_script_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_script_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let rest = command.argument_words();
     let leads = |word: &ShellWord| is_in_word_list(RUN_SCRIPT_WORDS, &word.text);
     let (false, Some(at)) = (
@@ -234,7 +230,7 @@ fn check_script_behind_run_word(command: &CommandInvocation<'_>, scene: &Command
 }
 
 /// Judges the words after one that starts a command to run elsewhere.
-fn check_words_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_words_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let rest = command.argument_words();
     check_script_behind_run_word(command, scene);
     let leads = |word: &ShellWord| match word.text.as_str() {

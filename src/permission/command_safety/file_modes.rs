@@ -4,8 +4,8 @@
 
 use super::Class;
 use super::builtin_rules::RuleName;
-use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
+use super::command_scene::CommandScene;
 use super::path_class::{PathClass, classify_path};
 
 const EVERYBODY: RuleName = RuleName::new("permissions.everybody");
@@ -20,7 +20,7 @@ const KEY_FOLDERS: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube"];
 const PUBLIC_KEY_FILES: &[&str] = &["config", "known_hosts", "authorized_keys"];
 
 /// Judges programs that set modes and owners.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     match command.program.as_str() {
         "chmod" | "lchmod" => check_chmod(command, scene),
@@ -36,7 +36,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-fn check_chmod(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_chmod(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     // `-x` and `-w,o+r` are modes that look like options.
     let modes = command.argument_words().iter().filter(|word| {
@@ -47,7 +47,7 @@ fn check_chmod(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
         return;
     };
     if !mode.is_fully_known {
-        return scene.record_rule(super::classifier::UNKNOWN_WORDS, span);
+        return scene.record_rule(super::command_scene::UNKNOWN_WORDS, span);
     }
     match class_of_mode(&mode.text) {
         Class::Dangerous => scene.record_rule(EVERYBODY, span),
@@ -66,7 +66,7 @@ fn check_chmod(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     }
 }
 
-fn check_owner_change(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_owner_change(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     check_paths(command, scene, 1);
     // `chown -R $USER ~/.ssh` returns the files to their owner.
     if command
@@ -79,7 +79,7 @@ fn check_owner_change(command: &CommandInvocation<'_>, scene: &CommandClassifier
     }
 }
 
-fn check_key_access(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_key_access(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let is_recursive = command.arguments.has_option(&["-R", "--recursive"]);
     let is_key = |path: &str| {
         let path = scene.resolve_path(path);
@@ -102,7 +102,7 @@ fn check_key_access(command: &CommandInvocation<'_>, scene: &CommandClassifier<'
     }
 }
 
-fn check_paths(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>, from: usize) {
+fn check_paths(command: &CommandInvocation<'_>, scene: &CommandScene<'_>, from: usize) {
     let span = &command.simple.span;
     let is_recursive = command.arguments.has_option(&["-R", "--recursive"]);
     for path in command.arguments.operand_texts().skip(from) {

@@ -6,8 +6,8 @@ use crate::permission::program_table::{ProgramTrait, WrittenOperands, program_fa
 use crate::permission::shell::{RedirectKind, ShellWord, SimpleCommand};
 
 use super::builtin_rules::RuleName;
-use super::classifier::{CommandClassifier, UNKNOWN_WORDS, is_run_for_each_argument};
-use super::command_invocation::CommandInvocation;
+use super::command_invocation::{CommandInvocation, is_run_for_each_argument};
+use super::command_scene::{CommandScene, UNKNOWN_WORDS};
 use super::path_class::{PathClass, classify_path};
 
 const TREE: RuleName = RuleName::new("files.tree");
@@ -37,7 +37,7 @@ const WRITABLE_PATHS: &[&str] = &["/proc/self/fd", "/proc/self/oom_score_adj"];
 const CONFIRMED_FOLDERS: &[&str] = &["/usr/local", "/usr/share", "/usr/src"];
 
 /// Judges programs that remove, move and write files.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     match command.program.as_str() {
         "rm" => check_rm(command, scene),
         "unlink" | "rmdir" => check_single_removals(command, scene),
@@ -67,7 +67,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 }
 
 /// Judges redirects to system files.
-pub fn check_redirects(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
+pub fn check_redirects(simple: &SimpleCommand, scene: &CommandScene<'_>) {
     for redirect in &simple.redirects {
         if matches!(
             redirect.kind,
@@ -86,7 +86,7 @@ pub fn is_recursive_force_flag(text: &str) -> bool {
     )
 }
 
-fn check_rm(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_rm(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     if let Some(first) = command.argument_words().first()
         && matches!(first.text.as_str(), "--help" | "--version")
@@ -117,11 +117,7 @@ fn check_rm(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     }
 }
 
-fn check_tree_removal(
-    word: &ShellWord,
-    command: &CommandInvocation<'_>,
-    scene: &CommandClassifier<'_>,
-) {
+fn check_tree_removal(word: &ShellWord, command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     match classify_path(&word.text, scene.cwd.as_deref(), scene.settings) {
         PathClass::WholeTree => scene.record_rule(CRITICAL, span),
@@ -134,11 +130,7 @@ fn check_tree_removal(
     }
 }
 
-fn check_file_removal(
-    word: &ShellWord,
-    command: &CommandInvocation<'_>,
-    scene: &CommandClassifier<'_>,
-) {
+fn check_file_removal(word: &ShellWord, command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     if !word.is_fully_known && word.may_split && !is_run_for_each_argument(command.simple) {
         return scene.record_rule(UNKNOWN_WORDS, span);
@@ -157,7 +149,7 @@ fn check_file_removal(
     }
 }
 
-fn check_single_removals(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_single_removals(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     for operand in &command.arguments.operands {
         check_file_removal(operand.word, command, scene);
     }
@@ -166,7 +158,7 @@ fn check_single_removals(command: &CommandInvocation<'_>, scene: &CommandClassif
     }
 }
 
-fn check_find_delete(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_find_delete(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     let words = command.argument_texts();
     if !words.contains(&"-delete") {
@@ -206,7 +198,7 @@ fn check_find_delete(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     scene.record_rule(FOUND, span);
 }
 
-fn check_truncate(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_truncate(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let empties = command
         .arguments
         .option_values(&["-s", "--size"])
@@ -224,7 +216,7 @@ fn check_truncate(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>
     }
 }
 
-fn check_mv(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_mv(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     let texts: Vec<&str> = command.arguments.operand_texts().collect();
     let named = command
@@ -253,7 +245,7 @@ fn check_mv(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     }
 }
 
-fn check_windows_delete(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_windows_delete(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let is_tree = command.argument_words().iter().any(|word| {
         let word = word.text.to_lowercase();
         matches!(word.as_str(), "/s" | "-recurse" | "-r")
@@ -267,7 +259,7 @@ fn check_write_target(
     target: &str,
     kind: RedirectKind,
     simple: &SimpleCommand,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) {
     check_written_path(&scene.resolve_path(target), kind, simple, scene);
 }
@@ -277,7 +269,7 @@ pub fn check_written_path(
     path: &str,
     kind: RedirectKind,
     simple: &SimpleCommand,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) {
     let below = |folder: &&str| {
         path.strip_prefix(*folder)

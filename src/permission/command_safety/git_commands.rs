@@ -6,8 +6,8 @@ use crate::permission::shell::{ShellWord, SimpleCommand};
 use crate::permission::word_list::is_in_word_list;
 
 use super::builtin_rules::RuleName;
-use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
+use super::command_scene::CommandScene;
 use super::file_operations::raw_option_values;
 
 const PUSH_LEASE: RuleName = RuleName::new("git.push-lease");
@@ -31,7 +31,7 @@ const SOURCE_FILE_EXTENSIONS: &str = "rs py js ts tsx jsx mjs cjs go c h cc cpp 
     html css scss sh sql xml ini cfg conf env vue svelte lua ex exs hs ml";
 
 /// Judges a git command by its subcommand and options.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     if command.program != "git" {
         return;
     }
@@ -69,7 +69,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 }
 
 /// Judges variables set before a command, if their text is run.
-pub fn check_assignments(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
+pub fn check_assignments(simple: &SimpleCommand, scene: &CommandScene<'_>) {
     for (name, value) in &simple.assignments {
         if is_in_word_list(COMMAND_VARIABLES, name.as_str()) {
             scene.classify_nested_script(&value.text, &simple.span);
@@ -77,7 +77,7 @@ pub fn check_assignments(simple: &SimpleCommand, scene: &CommandClassifier<'_>) 
     }
 }
 
-fn check_push(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_push(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     let options = &command.arguments.options;
     let is_dry = options.iter().any(|given| {
@@ -111,7 +111,7 @@ fn check_push(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     }
 }
 
-fn check_checkout(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_checkout(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     if command
         .arguments
@@ -147,7 +147,7 @@ fn check_checkout(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>
     }
 }
 
-fn check_clean(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_clean(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     let arguments = &command.arguments;
     if arguments.options.iter().any(|given| {
@@ -168,7 +168,7 @@ fn check_clean(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
 }
 
 /// `git bisect run CMD`, `git submodule foreach CMD`: the words after them are a command.
-fn check_nested_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_nested_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let words = command.argument_words();
     let Some(at) = words
         .iter()
@@ -192,7 +192,7 @@ fn check_nested_command(command: &CommandInvocation<'_>, scene: &CommandClassifi
     }
 }
 
-fn check_settings(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_settings(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     for setting in command.arguments.option_values(&["-c"]) {
         if let Some((name, value)) = setting.split_once('=') {
             check_setting(name, value, command, scene);
@@ -204,7 +204,7 @@ fn check_setting(
     name: &str,
     value: &str,
     command: &CommandInvocation<'_>,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) {
     let name = name.to_lowercase();
     let span = &command.simple.span;
@@ -222,7 +222,7 @@ fn check_setting(
     }
 }
 
-fn check_config(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_config(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let operands: Vec<&str> = command
         .arguments
         .operand_texts()
@@ -248,7 +248,7 @@ fn check_config(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) 
 }
 
 /// Replaces an alias that the same command line defines by its definition.
-fn check_alias(sub: &str, command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_alias(sub: &str, command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let own = format!("alias.{}=", sub.to_lowercase());
     for setting in command.arguments.option_values(&["-c"]) {
         let Some(value) = setting

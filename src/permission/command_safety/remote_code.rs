@@ -12,9 +12,9 @@ use crate::permission::shell::{
 use crate::permission::word_list::is_in_word_list;
 
 use super::builtin_rules::RuleName;
-use super::classifier::CommandClassifier;
 use super::code_interpreters;
 use super::command_invocation::{CommandInvocation, normalize_program_name, strip_carrier};
+use super::command_scene::CommandScene;
 use super::file_operations::output_paths;
 use super::path_class::normalize_path;
 
@@ -28,7 +28,7 @@ const DOWNLOADED: RuleName = RuleName::new("remote.downloaded");
 const SHELL: RuleName = RuleName::new("remote.shell");
 
 /// Judges commands that read their code from a pipe or connect a shell to the network.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     if command.program == "socat"
         && command.argument_words().iter().any(|word| {
@@ -51,10 +51,10 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 }
 
 /// Judges commands together: a file that one downloads and another runs, a fetched text that is run.
-pub fn check_command_combinations(scene: &CommandClassifier<'_>) {
+pub fn check_command_combinations(scene: &CommandScene<'_>) {
     let mut downloaded: BTreeSet<String> = BTreeSet::new();
     let mut renamed: Vec<(String, String)> = Vec::new();
-    let has_fetcher = scene.has_fetcher();
+    let has_fetcher = has_fetcher(scene);
     for simple in &scene.analysis.commands {
         let words = strip_carrier(&simple.words);
         let Some(command) = CommandInvocation::from_words(&words, simple) else {
@@ -100,7 +100,7 @@ const MAX_RENAMED_PROGRAMS: usize = 64;
 fn check_renamed_program(
     command: &CommandInvocation<'_>,
     renamed: &mut Vec<(String, String)>,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) {
     let called = command
         .words
@@ -134,7 +134,7 @@ fn check_renamed_program(
 }
 
 /// A decoded script may be fully known, but the user who reads the line cannot see it.
-fn check_decoded_script(scene: &CommandClassifier<'_>) {
+fn check_decoded_script(scene: &CommandScene<'_>) {
     let commands = &scene.analysis.commands;
     let hides = |simple: &&SimpleCommand| {
         has_trait(&program_name(simple), ProgramTrait::HidesCode)
@@ -164,7 +164,7 @@ fn check_decoded_script(scene: &CommandClassifier<'_>) {
 }
 
 /// Returns whether a text that is run is the project's own file, or settings that a program prints for its shell.
-pub fn is_project_script(scene: &CommandClassifier<'_>, span: &Range<usize>) -> bool {
+pub fn is_project_script(scene: &CommandScene<'_>, span: &Range<usize>) -> bool {
     let runners = scene
         .analysis
         .commands
@@ -229,7 +229,7 @@ fn is_nested_span(inner: &Range<usize>, outer: &Range<usize>) -> bool {
         || (outer.start >= inner.start && outer.end <= inner.end)
 }
 
-fn check_code_source(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
+fn check_code_source(simple: &SimpleCommand, scene: &CommandScene<'_>) {
     let fed = input_sources(simple, scene);
     let from_net = simple.redirects.iter().any(|redirect| {
         redirect.kind != RedirectKind::Write
@@ -274,7 +274,7 @@ fn reads_network(simple: &SimpleCommand) -> bool {
 /// Lists every command whose output reaches a command, through any number of pipes.
 fn input_sources<'a>(
     simple: &'a SimpleCommand,
-    scene: &'a CommandClassifier<'_>,
+    scene: &'a CommandScene<'_>,
 ) -> Vec<&'a SimpleCommand> {
     let mut seen: Vec<usize> = Vec::new();
     let mut open: Vec<usize> = input_indices(&simple.input).to_vec();
@@ -310,8 +310,14 @@ fn program_name(simple: &SimpleCommand) -> String {
         .unwrap_or_default()
 }
 
+/// Returns whether some command of the text fetches bytes from another machine.
+pub fn has_fetcher(scene: &CommandScene<'_>) -> bool {
+    let is_any = || scene.analysis.commands.iter().any(is_fetcher);
+    *scene.has_fetcher.get_or_init(is_any)
+}
+
 /// Returns whether a command fetches bytes from another machine.
-pub fn is_fetcher(simple: &SimpleCommand) -> bool {
+fn is_fetcher(simple: &SimpleCommand) -> bool {
     let name = program_name(simple);
     let fetch_words = &program_facts(&name).fetch_words;
     has_trait(&name, ProgramTrait::Fetcher)
@@ -338,7 +344,7 @@ fn is_decoder(simple: &SimpleCommand) -> bool {
 /// Records the files that contain fetched data.
 fn track_downloads(
     command: &CommandInvocation<'_>,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
     downloaded: &mut BTreeSet<String>,
 ) {
     let simple = command.simple;

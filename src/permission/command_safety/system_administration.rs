@@ -9,8 +9,8 @@ use crate::permission::shell::{
 };
 
 use super::builtin_rules::RuleName;
-use super::classifier::{CommandClassifier, is_run_for_each_argument};
-use super::command_invocation::CommandInvocation;
+use super::command_invocation::{CommandInvocation, is_run_for_each_argument};
+use super::command_scene::CommandScene;
 
 pub const FORK_BOMB: RuleName = RuleName::new("system.fork-bomb");
 const PRIVILEGE: RuleName = RuleName::new("system.privilege");
@@ -22,7 +22,7 @@ const SCHEDULED: RuleName = RuleName::new("system.scheduled");
 pub fn check_wrapper(
     wrapper: &CommandWrapper,
     command: &CommandInvocation<'_>,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) {
     if wrapper.kind == WrapperKind::Privilege && command.program != "sudo" {
         scene.record_rule(PRIVILEGE, &command.simple.span);
@@ -30,7 +30,7 @@ pub fn check_wrapper(
 }
 
 /// Judges programs that end processes.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     // `nft 'flush ruleset'`: several words in one.
     if let (true, [only]) = (command.program == "nft", command.argument_words())
         && only.text.contains(' ')
@@ -51,7 +51,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 const MAX_PROCESS_LISTERS: usize = 64;
 
 /// `kill -9 -1` ends every process; `-1` as the first word is a signal.
-fn check_kill(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_kill(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let words = command.argument_texts();
     let mut rest = words.as_slice();
     match rest {
@@ -75,7 +75,7 @@ fn check_kill(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
 }
 
 /// Returns whether the commands before this one, or those inside its own words if there are any, list every process.
-fn kills_listed_processes(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) -> bool {
+fn kills_listed_processes(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) -> bool {
     let span = &command.simple.span;
     let others = || {
         let commands = scene.analysis.commands.iter();
@@ -131,7 +131,7 @@ fn filters_processes(simple: &SimpleCommand) -> bool {
 }
 
 /// Returns whether the arguments come from a list of all processes.
-fn is_fed_every_process(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) -> bool {
+fn is_fed_every_process(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) -> bool {
     // The arguments of `xargs` are the output of the command before it.
     let commands = &scene.analysis.commands;
     let own = commands
@@ -171,7 +171,7 @@ fn is_fed_every_process(command: &CommandInvocation<'_>, scene: &CommandClassifi
     is_all
 }
 
-fn check_kill_by_name(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_kill_by_name(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     if kills_every_process(command) {
         scene.record_rule(MASS_KILL, &command.simple.span);
     }
@@ -207,7 +207,7 @@ fn kills_every_process(command: &CommandInvocation<'_>) -> bool {
         || command.arguments.has_option(&["--inverse"])
 }
 
-fn check_crontab(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_crontab(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     let words = command.argument_texts();
     if words

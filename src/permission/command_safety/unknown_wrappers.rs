@@ -6,9 +6,9 @@ use crate::permission::program_table::{ProgramTrait, has_trait};
 use crate::permission::shell::{CommandWrapper, ShellWord, SimpleCommand, WrapperKind};
 
 use super::builtin_rules::PATTERNS_BY_PROGRAM;
-use super::classifier::CommandClassifier;
 use super::code_interpreters;
 use super::command_invocation::{CommandInvocation, normalize_program_name};
+use super::command_scene::CommandScene;
 use super::embedded_commands;
 
 /// How many words of a command are checked.
@@ -24,11 +24,7 @@ fn is_often_wrapped(word: &ShellWord) -> bool {
 }
 
 /// Judges the words of a known wrapper, if a program was taken for an option's value.
-pub fn check_wrapper(
-    wrapper: &CommandWrapper,
-    simple: &SimpleCommand,
-    scene: &CommandClassifier<'_>,
-) {
+pub fn check_wrapper(wrapper: &CommandWrapper, simple: &SimpleCommand, scene: &CommandScene<'_>) {
     if wrapper.kind != WrapperKind::Known {
         return;
     }
@@ -40,7 +36,7 @@ pub fn check_wrapper(
 }
 
 /// Judges the words after an unknown program, and a text for another machine that no other check covers.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let name = command.program.as_str();
     let is_data = has_trait(name, ProgramTrait::Data) || code_interpreters::is_interpreter(name);
     let is_known = is_data || PATTERNS_BY_PROGRAM.contains_key(name);
@@ -78,7 +74,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 }
 
 /// Judges what looks like a removal among the words of a program that runs others.
-fn check_project_runner(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+fn check_project_runner(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let span = &command.simple.span;
     let rest = command.argument_words();
     for (at, word) in rest.iter().enumerate().take(MAX_WORDS) {

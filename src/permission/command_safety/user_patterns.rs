@@ -8,9 +8,9 @@ use std::ops::Range;
 use crate::permission::program_table::{ProgramTrait, has_trait, program_facts};
 use crate::permission::shell::{CommandInput, RedirectKind, SimpleCommand};
 
-use super::classifier::CommandClassifier;
 use super::command_invocation::{CommandInvocation, normalize_program_name};
 use super::command_pattern::PatternMatch;
+use super::command_scene::CommandScene;
 use super::devices::is_harmless_device;
 use super::file_modes::parse_mode_bits;
 use super::path_class::normalize_path;
@@ -110,7 +110,7 @@ impl UserPattern {
     pub fn match_command(
         &self,
         command: &CommandInvocation<'_>,
-        scene: &CommandClassifier<'_>,
+        scene: &CommandScene<'_>,
     ) -> PatternMatch {
         match &self.form {
             UserPatternForm::Redirect(_) => PatternMatch::No,
@@ -127,11 +127,7 @@ impl UserPattern {
 }
 
 /// Records the redirects of a command that match a phrase.
-pub fn check_redirects(
-    simple: &SimpleCommand,
-    phrases: &[UserPattern],
-    scene: &CommandClassifier<'_>,
-) {
+pub fn check_redirects(simple: &SimpleCommand, phrases: &[UserPattern], scene: &CommandScene<'_>) {
     let writes = simple.redirects.iter().filter(|redirect| {
         matches!(
             redirect.kind,
@@ -148,11 +144,7 @@ pub fn check_redirects(
 }
 
 /// Returns whether a phrase covers writing to a path.
-pub fn is_blocked_target(
-    target: &str,
-    phrases: &[UserPattern],
-    scene: &CommandClassifier<'_>,
-) -> bool {
+pub fn is_blocked_target(target: &str, phrases: &[UserPattern], scene: &CommandScene<'_>) -> bool {
     let dangerous = phrases
         .iter()
         .filter(|phrase| phrase.class == Class::Dangerous);
@@ -162,7 +154,7 @@ pub fn is_blocked_target(
 }
 
 impl UserPattern {
-    fn matches_target(&self, target: &str, scene: &CommandClassifier<'_>) -> bool {
+    fn matches_target(&self, target: &str, scene: &CommandScene<'_>) -> bool {
         let UserPatternForm::Redirect(prefix) = &self.form else {
             return false;
         };
@@ -186,7 +178,7 @@ impl UserPattern {
 fn match_pipeline(
     commands: &[CommandTemplate],
     command: &CommandInvocation<'_>,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) -> PatternMatch {
     let Some((last, before)) = commands.split_first() else {
         return PatternMatch::No;

@@ -5,8 +5,8 @@
 use crate::permission::program_table::{CodeLanguage, ProgramTrait, has_trait};
 use crate::permission::shell::{CommandInput, ShellWord, SimpleCommand};
 
-use super::super::classifier::CommandClassifier;
 use super::super::code_analysis::CodeInputSource;
+use super::super::command_scene::CommandScene;
 use super::UNKNOWN_CODE;
 
 /// From how many of the words a command may start.
@@ -21,7 +21,7 @@ pub fn check_input_source(
     code: &str,
     language: CodeLanguage,
     simple: &SimpleCommand,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) {
     let is_known = match source {
         CodeInputSource::Arguments => check_arguments(code, language, simple, scene),
@@ -38,7 +38,7 @@ fn check_arguments(
     code: &str,
     language: CodeLanguage,
     simple: &SimpleCommand,
-    scene: &CommandClassifier<'_>,
+    scene: &CommandScene<'_>,
 ) -> bool {
     let words = simple.words.get(1..).unwrap_or_default();
     let at = words.iter().position(|word| word.text.ends_with(code));
@@ -74,7 +74,7 @@ fn awk_variable_value(word: &str, language: CodeLanguage) -> &str {
 }
 
 /// Returns whether some variable is set to a known text.
-fn check_environment(simple: &SimpleCommand, scene: &CommandClassifier<'_>) -> bool {
+fn check_environment(simple: &SimpleCommand, scene: &CommandScene<'_>) -> bool {
     let own = simple
         .assignments
         .iter()
@@ -101,7 +101,7 @@ fn check_environment(simple: &SimpleCommand, scene: &CommandClassifier<'_>) -> b
 }
 
 /// Returns whether the input is a known text and not the code itself.
-fn check_standard_input(code: &str, simple: &SimpleCommand, scene: &CommandClassifier<'_>) -> bool {
+fn check_standard_input(code: &str, simple: &SimpleCommand, scene: &CommandScene<'_>) -> bool {
     let CommandInput::KnownText(text) = &simple.input else {
         return false;
     };

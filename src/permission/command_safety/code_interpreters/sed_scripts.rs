@@ -1,11 +1,11 @@
 //! Checks sed scripts for what they run and which files they write.
 
-use super::super::classifier::CommandClassifier;
 use super::super::command_invocation::CommandInvocation;
+use super::super::command_scene::CommandScene;
 use super::check_file_write;
 
 /// `sed '1e rm -rf x'`, `s/x/y/e`: the `e` command and the `e` flag run a command.
-pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandScene<'_>) {
     let mut scripts =
         super::super::file_operations::raw_option_values(command, &["-e", "--expression", "-ne"]);
     if scripts.is_empty() {

@@ -1,9 +1,9 @@
 //! Each floor against each mode and each phase.
 
+use super::super::super::decision_context::OutsidePaths;
 use super::super::super::permission_mode::MODES;
 use super::super::super::rule::{Rule, RuleLayer, RuleOrigin};
 use super::super::super::rule_layers::RuleSet;
-use super::super::super::step_scope::OutsidePaths;
 use super::super::super::{
     ApprovalMatcher, ApprovalScope, LoopStatus, MaxApprovalScope, Mode, ProfileDefinition,
     SessionLineage, StoredApproval,
