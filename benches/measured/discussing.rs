@@ -6,10 +6,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use agent_collab::domain::discussion::{DiscussionStatus, GroupDiscussion};
+use agent_collab::domain::discussion::{DiscussionMode, DiscussionStatus, GroupDiscussion};
 use agent_collab::domain::task::TaskWaitMode;
 use agent_collab::engine::{DiscussionRequest, Engine, TaskCaller};
-use agent_collab::mcp::tools::group_discuss::{DiscussionModeArgument, GroupDiscussToolArguments};
+use agent_collab::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -88,7 +88,7 @@ fn ask(n: u32) -> DiscussionRequest {
         caller: TaskCaller::User,
         arguments: GroupDiscussToolArguments {
             topic: "SQLite or Postgres?".to_owned(),
-            mode: Some(DiscussionModeArgument::Jury),
+            mode: Some(DiscussionMode::Jury),
             agents: (0..n).map(|n| format!("p{n}=explore@codex")).collect(),
             ..GroupDiscussToolArguments::default()
         },

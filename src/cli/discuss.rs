@@ -9,14 +9,12 @@ use clap::{Args, ValueEnum};
 use crate::app::discussion_command::{self, DiscussCommand};
 use crate::app::startup::{StartError, StartOptions};
 use crate::app::write_watchdog::WatchedWriter;
-use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
+use crate::domain::discussion::{DiscussionMode, DiscussionStatus, GroupDiscussion, SpeakingOrder};
 use crate::domain::ids::DiscussionId;
 use crate::engine::discussion_runner::{
     CONTEXT_TOO_LONG, MAX_CONTEXT_CHARS, discussion_to_json, discussion_to_markdown,
 };
-use crate::mcp::tools::group_discuss::{
-    DiscussionModeArgument, GroupDiscussToolArguments, SpeakingOrderArgument,
-};
+use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::text::{clean_json_line, clean_text};
 
 use super::ConfigFlagArguments;
@@ -187,13 +185,13 @@ fn to_tool_arguments(args: &DiscussArguments) -> Result<GroupDiscussToolArgument
     Ok(GroupDiscussToolArguments {
         topic: args.topic.join(" "),
         mode: args.mode.map(|mode| match mode {
-            DiscussModeFlag::Debate => DiscussionModeArgument::Debate,
-            DiscussModeFlag::Collaborative => DiscussionModeArgument::Collaborative,
-            DiscussModeFlag::Jury => DiscussionModeArgument::Jury,
+            DiscussModeFlag::Debate => DiscussionMode::Debate,
+            DiscussModeFlag::Collaborative => DiscussionMode::Collaborative,
+            DiscussModeFlag::Jury => DiscussionMode::Jury,
         }),
         order: args.order.map(|order| match order {
-            DiscussOrderFlag::Simultaneous => SpeakingOrderArgument::Simultaneous,
-            DiscussOrderFlag::Sequential => SpeakingOrderArgument::Sequential,
+            DiscussOrderFlag::Simultaneous => SpeakingOrder::Simultaneous,
+            DiscussOrderFlag::Sequential => SpeakingOrder::Sequential,
         }),
         agents: merge_participants(&args.agents, &args.participant),
         participants: Vec::new(),
@@ -241,7 +239,20 @@ fn read_context_from_stdin() -> Result<String, StartError> {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantNames;
+
     use super::*;
+
+    #[test]
+    fn the_flags_offer_every_mode_and_order() {
+        fn words<T: ValueEnum>() -> Vec<String> {
+            let values = T::value_variants().iter();
+            let values = values.filter_map(ValueEnum::to_possible_value);
+            values.map(|value| value.get_name().to_owned()).collect()
+        }
+        assert_eq!(words::<DiscussModeFlag>(), DiscussionMode::VARIANTS);
+        assert_eq!(words::<DiscussOrderFlag>(), SpeakingOrder::VARIANTS);
+    }
 
     #[test]
     fn a_participant_of_an_agents_name_stands_in_its_place() {

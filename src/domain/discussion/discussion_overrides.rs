@@ -117,12 +117,13 @@ impl DiscussionSettings {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use strum::IntoEnumIterator;
 
     use super::*;
 
     prop_compose! {
         fn any_overrides()(
-            mode in proptest::option::of(proptest::sample::select(DiscussionMode::ALL.to_vec())),
+            mode in proptest::option::of(proptest::sample::select(DiscussionMode::iter().collect::<Vec<_>>())),
             rounds in proptest::option::of(1u32..=10),
             timeout_ms in proptest::option::of(1_000u64..9_000),
             keep_sessions in proptest::option::of(any::<bool>()),

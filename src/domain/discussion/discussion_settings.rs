@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantNames};
+use strum::{EnumIter, EnumString, IntoStaticStr, VariantNames};
 
 use super::mode_rules::rules_for;
 
 /// The mode of a discussion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[derive(EnumString, IntoStaticStr, VariantNames)]
+#[derive(EnumIter, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum DiscussionMode {
     /// Advocates and critics argue. The moderator, who has read the last round, rules.
@@ -25,7 +25,7 @@ pub enum DiscussionMode {
 /// Who reads whom within a round. All participants always speak at once in the first round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[derive(EnumString, IntoStaticStr, VariantNames)]
+#[derive(EnumIter, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum SpeakingOrder {
     /// All at once, based on the texts of the round before.
@@ -141,8 +141,6 @@ impl DiscussionSettings {
 }
 
 impl DiscussionMode {
-    pub const ALL: [Self; 3] = [Self::Debate, Self::Collaborative, Self::Jury];
-
     /// Returns the name used in the configuration.
     pub fn as_str(self) -> &'static str {
         self.into()

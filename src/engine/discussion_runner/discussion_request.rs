@@ -222,8 +222,8 @@ impl DiscussionPlanner<'_> {
         preset: &DiscussionOverrides,
     ) -> Result<DiscussionSettings, SettingOutOfRange> {
         let explicit = DiscussionOverrides {
-            mode: said.mode.map(Into::into),
-            order: said.order.map(Into::into),
+            mode: said.mode,
+            order: said.order,
             rounds: said.rounds,
             keep_sessions: said.keep_sessions,
             verbose: said.verbose,

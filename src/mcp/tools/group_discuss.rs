@@ -1,7 +1,9 @@
 //! `group_discuss`: lets several agents discuss an open question and reach a decision.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use strum::IntoEnumIterator;
 
 use crate::domain::discussion::{DiscussionMode, SpeakingOrder};
 use crate::mcp::{ToolDefinition, VisibleAgents, arguments_schema};
@@ -41,10 +43,12 @@ pub struct GroupDiscussToolArguments {
     /// debate: advocate against critic, then a moderator rules. collaborative: all together until they agree. jury:
     /// each answers alone, then they vote.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<DiscussionModeArgument>,
+    #[schemars(schema_with = "mode_schema")]
+    pub mode: Option<DiscussionMode>,
     /// Whether those of a round after the first speak at once, or one after another.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<SpeakingOrderArgument>,
+    #[schemars(schema_with = "order_schema")]
+    pub order: Option<SpeakingOrder>,
     /// The agents that take part, each as `[name=]agent[@adapter]`; without any an advocate, a critic and a moderator.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
@@ -110,52 +114,38 @@ pub struct DiscussionParticipantArgument {
     pub role: Option<String>,
 }
 
-/// How a discussion goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DiscussionModeArgument {
-    /// Advocate against critic, then a moderator rules.
-    Debate,
-    /// All together until they agree.
-    Collaborative,
-    /// Each answers alone, then they vote.
-    Jury,
+fn mode_schema(_: &mut SchemaGenerator) -> Schema {
+    choice_schema("How a discussion goes.", |mode| match mode {
+        DiscussionMode::Debate => "Advocate against critic, then a moderator rules.",
+        DiscussionMode::Collaborative => "All together until they agree.",
+        DiscussionMode::Jury => "Each answers alone, then they vote.",
+    })
 }
 
-/// Who hears whom within a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SpeakingOrderArgument {
-    /// All at once.
-    Simultaneous,
-    /// One after another.
-    Sequential,
+fn order_schema(_: &mut SchemaGenerator) -> Schema {
+    choice_schema("Who hears whom within a round.", |order| match order {
+        SpeakingOrder::Simultaneous => "All at once.",
+        SpeakingOrder::Sequential => "One after another.",
+    })
 }
 
-impl From<DiscussionModeArgument> for DiscussionMode {
-    fn from(mode: DiscussionModeArgument) -> Self {
-        match mode {
-            DiscussionModeArgument::Debate => Self::Debate,
-            DiscussionModeArgument::Collaborative => Self::Collaborative,
-            DiscussionModeArgument::Jury => Self::Jury,
-        }
-    }
-}
-
-impl From<SpeakingOrderArgument> for SpeakingOrder {
-    fn from(order: SpeakingOrderArgument) -> Self {
-        match order {
-            SpeakingOrderArgument::Simultaneous => Self::Simultaneous,
-            SpeakingOrderArgument::Sequential => Self::Sequential,
-        }
-    }
+/// Returns the schema of a choice that may be left out: every value of the domain's type by its name, with what it means.
+fn choice_schema<T>(about: &str, describe: fn(T) -> &'static str) -> Schema
+where
+    T: IntoEnumIterator + Copy + Into<&'static str>,
+{
+    let values = T::iter().map(|value| {
+        let name: &'static str = value.into();
+        json!({ "type": "string", "const": name, "description": describe(value) })
+    });
+    let values: Vec<Value> = values.collect();
+    json_schema!({ "anyOf": [{ "oneOf": values, "description": about }, { "type": "null" }] })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mcp::parse_arguments;
-    use serde_json::json;
 
     #[test]
     fn what_is_left_out_is_left_to_the_preset_and_the_configuration() {
@@ -172,10 +162,7 @@ mod tests {
             parse_arguments(&json!({ "topic": "x", "mode": "jury",
             "participants": [{ "name": "a", "subagent_type": "explore" }] }))
             .unwrap();
-        assert_eq!(
-            named.mode.map(DiscussionMode::from),
-            Some(DiscussionMode::Jury)
-        );
+        assert_eq!(named.mode, Some(DiscussionMode::Jury));
         assert_eq!(named.participants[0].agent.as_deref(), Some("explore"));
         let wrong = parse_arguments::<GroupDiscussToolArguments>(
             &json!({ "topic": "x", "mode": "quarrel" }),

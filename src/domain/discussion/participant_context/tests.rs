@@ -1,6 +1,7 @@
 //! Tests the context of participants: never above the budget, never without the topic.
 
 use proptest::prelude::*;
+use strum::IntoEnumIterator;
 
 use super::*;
 use crate::domain::discussion::tests::discussion_simulator::{
@@ -206,7 +207,7 @@ fn no_words_of_another_can_leave_their_fence() {
 proptest! {
     #[test]
     fn nothing_is_told_above_the_budget_and_the_topic_always(
-        mode in proptest::sample::select(DiscussionMode::ALL.to_vec()),
+        mode in proptest::sample::select(DiscussionMode::iter().collect::<Vec<_>>()),
         order in proptest::sample::select(vec![SpeakingOrder::Simultaneous, SpeakingOrder::Sequential]),
         topic in "[a-z`é漢 ]{1,1000}",
         context in "[a-z`漢\n]{0,3000}",
