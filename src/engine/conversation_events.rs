@@ -138,7 +138,12 @@ impl Engine {
                 Ok(())
             }
             (event, Some(role)) => self.on_role_event(role, event),
-            (event, None) => on_child_event(run, session, event),
+            (AdapterEvent::SessionOpened { external_id, .. }, None) => {
+                record_child_opened(run, session, &external_id)
+            }
+            // A task counts its own turns and retries, and reports its end. Versions and usage are kept for roles only, and
+            // nobody sends text into the turn of a child.
+            (_, None) => Ok(()),
         }
     }
 
@@ -367,54 +372,21 @@ fn text_author(session: &SessionId, role: Option<Role>) -> TextAuthor {
     role.map_or_else(|| TextAuthor::Child(session.clone()), TextAuthor::Role)
 }
 
-/// Handles what only the conversations of children report.
-fn on_child_event(
+fn record_child_opened(
     run: &mut RunContext,
     session: &SessionId,
-    event: AdapterEvent,
+    external_id: &str,
 ) -> Result<(), EngineError> {
-    match event {
-        AdapterEvent::SessionOpened { external_id, .. } => {
-            let external_id = agent_activity::clean_line(&external_id);
-            let known = run.child_session(session);
-            if known.and_then(|child| child.external_id.as_ref()) != Some(&external_id) {
-                let session = session.clone();
-                run.record(Event::TaskOpened {
-                    session,
-                    external_id,
-                })?;
-            }
-            save_child(run, session, None)
-        }
-        // The task counts its own turns and retries, and reports its end.
-        AdapterEvent::TurnStarted
-        | AdapterEvent::TurnEnded(_)
-        | AdapterEvent::SessionLost { .. } => Ok(()),
-        // Versions and usage are kept for roles only; nobody sends text into the turn of a child.
-        AdapterEvent::Ready { .. }
-        | AdapterEvent::Usage(_)
-        | AdapterEvent::PlanUse { .. }
-        | AdapterEvent::InputUndelivered { .. } => Ok(()),
-        // The rest is agent activity, recorded above, or handled for every session.
-        AdapterEvent::TextDelta { .. }
-        | AdapterEvent::BlockWithdrawn { .. }
-        | AdapterEvent::ThinkingDelta { .. }
-        | AdapterEvent::ToolOutput { .. }
-        | AdapterEvent::Text { .. }
-        | AdapterEvent::Thinking { .. }
-        | AdapterEvent::ToolStarted { .. }
-        | AdapterEvent::ToolEnded { .. }
-        | AdapterEvent::FilesChanged { .. }
-        | AdapterEvent::CallDenied { .. }
-        | AdapterEvent::Retrying { .. }
-        | AdapterEvent::Notice { .. }
-        | AdapterEvent::Unknown { .. }
-        | AdapterEvent::Malformed { .. }
-        | AdapterEvent::ApprovalRequested(_)
-        | AdapterEvent::QuestionAsked { .. }
-        | AdapterEvent::RequestWithdrawn { .. }
-        | AdapterEvent::ToolBlocked { .. } => Ok(()),
+    let external_id = agent_activity::clean_line(external_id);
+    let known = run.child_session(session);
+    if known.and_then(|child| child.external_id.as_ref()) != Some(&external_id) {
+        let session = session.clone();
+        run.record(Event::TaskOpened {
+            session,
+            external_id,
+        })?;
     }
+    save_child(run, session, None)
 }
 
 fn record_version(run: &mut RunContext, role: Role, version: &str) -> Result<(), EngineError> {
