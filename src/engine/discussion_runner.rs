@@ -6,6 +6,7 @@
 mod attachments;
 mod check_runner;
 mod discussion_file;
+mod discussion_planner;
 mod discussion_preview;
 mod discussion_request;
 mod finding_topic;
@@ -32,7 +33,7 @@ use crate::domain::task::TaskWaitMode;
 use crate::domain::turn::Role;
 use crate::engine::TaskCaller;
 use crate::engine::discussion_runner::discussion_file::save_discussion;
-use crate::engine::discussion_runner::discussion_request::discussion_planner;
+use crate::engine::discussion_runner::discussion_planner::build_planner;
 use crate::engine::owner_request::OwnerRequest;
 use crate::engine::run_context::RunContext;
 use crate::engine::subagents::SubagentTasks;
@@ -43,13 +44,13 @@ use crate::store::{WorkdirLayout, run_archives};
 pub use attachments::AttachmentError;
 pub(super) use discussion_file::discussion_for_agent;
 pub use discussion_file::{discussion_to_json, discussion_to_markdown};
+pub(super) use discussion_planner::plan_discussion;
+pub use discussion_planner::{
+    CONTEXT_TOO_LONG, DiscussionPlan, DiscussionPlanner, DiscussionStartError, MAX_CONTEXT_CHARS,
+};
 pub use discussion_preview::{DiscussionPreview, build_discussion_preview};
 pub(super) use discussion_preview::{describe_budget, preview_budgets, preview_discussion};
-pub(super) use discussion_request::plan_discussion;
-pub use discussion_request::{
-    CONTEXT_TOO_LONG, DiscussionPlan, DiscussionPlanner, DiscussionRequest, DiscussionStartError,
-    MAX_CONTEXT_CHARS,
-};
+pub use discussion_request::DiscussionRequest;
 
 /// The discussions that this process runs.
 #[derive(Default)]
@@ -394,7 +395,7 @@ fn check_discussion_resumable(
         None => TaskCaller::User,
         Some(session) => TaskCaller::Session(session.clone()),
     };
-    Ok(discussion_planner(run).read_attachments(&caller, &names)?)
+    Ok(build_planner(run).read_attachments(&caller, &names)?)
 }
 
 pub(super) fn apply_discussion_event(

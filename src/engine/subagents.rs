@@ -14,6 +14,7 @@ pub(super) mod child_session_files;
 mod child_worktree;
 mod patch_apply;
 mod speech_session;
+mod task_request;
 mod task_runner;
 pub mod task_semaphore;
 mod task_start;
@@ -54,8 +55,9 @@ use worktree_gc::on_worktree_collected;
 pub use child_deletion::ChildDeletionError;
 pub(super) use child_deletion::{delete_child, prune_children};
 pub(super) use speech_session::SpeechTask;
+pub use task_request::{TaskCaller, TaskRequest};
 pub(super) use task_start::offered_agents;
-pub use task_start::{TaskCaller, TaskRequest, TaskStartError, find_subagent};
+pub use task_start::{TaskStartError, find_subagent};
 
 /// The child sessions of a run and their active tasks.
 pub(super) struct SubagentTasks {

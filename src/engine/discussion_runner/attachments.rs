@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::discussion_request::DiscussionPlanner;
+use super::discussion_planner::DiscussionPlanner;
 use crate::engine::call_paths::resolve_call_paths;
 use crate::engine::{TaskCaller, agent_activity};
 use crate::permission::{

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::discussion_request::{DiscussionPlan, DiscussionPlanner};
+use super::discussion_planner::{DiscussionPlan, DiscussionPlanner};
 use crate::config::AppConfig;
 use crate::domain::discussion::{ContextBudget, DiscussionSettings};
-use crate::engine::discussion_runner::discussion_request::discussion_planner;
+use crate::engine::discussion_runner::discussion_planner::build_planner;
 use crate::engine::run_context::RunContext;
 use crate::mcp::tools::group_discuss::PLACEHOLDER_TOPIC;
 use crate::text::pluralize;
@@ -21,7 +21,7 @@ pub(in crate::engine) fn preview_discussion(
     run: &RunContext,
     planned: &DiscussionPlan,
 ) -> DiscussionPreview {
-    build_discussion_preview(&discussion_planner(run), planned)
+    build_discussion_preview(&build_planner(run), planned)
 }
 
 /// Builds the preview of a planned discussion.

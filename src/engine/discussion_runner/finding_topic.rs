@@ -2,7 +2,8 @@
 //!
 //! The discussion does not settle the finding: its result is evidence for the reviewer and the user.
 
-use super::discussion_request::{DiscussionRequest, DiscussionStartError};
+use super::discussion_planner::DiscussionStartError;
+use super::discussion_request::DiscussionRequest;
 use crate::domain::discussion::{FINDING_DOES_NOT_HOLD, FINDING_HOLDS, MAX_TOPIC_CHARS};
 use crate::domain::findings::{Finding, FindingDisposition};
 use crate::engine::run_context::RunContext;

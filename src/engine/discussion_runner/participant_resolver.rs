@@ -2,7 +2,7 @@
 //!
 //! The discussion itself turns the result into participants.
 
-use super::discussion_request::{DiscussionPlanner, DiscussionStartError};
+use super::discussion_planner::{DiscussionPlanner, DiscussionStartError};
 use crate::domain::discussion::{
     AvailableAgent, DiscussionMode, DiscussionOverrides, DiscussionParticipant, ParticipantPool,
     ParticipantSpec,

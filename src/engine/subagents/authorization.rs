@@ -1,7 +1,8 @@
 //! Checks who may start a task for which agent: the nesting depth, the caller's own rules, and which children
 //! belong to the caller.
 
-use super::task_start::{TaskCaller, TaskStartError};
+use super::task_request::TaskCaller;
+use super::task_start::TaskStartError;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{ChildSession, MAX_CHILD_DEPTH, session_depth};
 use crate::engine::agent_activity;

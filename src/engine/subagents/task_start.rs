@@ -12,6 +12,7 @@ use super::child_paths::session_display_path;
 use super::child_session_files::{append_system_prompt, append_task_prompt, save_child};
 use super::child_worktree::ChildWorktree;
 use super::patch_apply::ActiveTaskStage;
+use super::task_request::{TaskCaller, TaskRequest};
 use super::task_runner::{ChildStagingFolder, TaskLimits, TaskRunner};
 use super::task_semaphore::RetryBackoff;
 use super::task_transcript::TaskTranscript;
@@ -20,7 +21,7 @@ use super::{ActiveTask, SubagentTasks, child_prompt, new_session_id};
 use crate::adapter::{SessionSpec, TurnAccess, TurnSpec, adapter_entry};
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, TurnId};
-use crate::domain::task::{ChildSession, TaskOrder, TaskResult, TaskWaitMode};
+use crate::domain::task::{ChildSession, TaskOrder, TaskResult};
 use crate::domain::turn::Role;
 use crate::engine::agent_conversation::{ConversationParts, ConversationStart, TurnStartRequest};
 use crate::engine::approvals::call_request::hidden_permissions;
@@ -43,29 +44,6 @@ use crate::store::debug_log::PROMPT_TARGET;
 const MAX_DESCRIPTION_WORDS: usize = 12;
 /// The maximum length of a prompt, in bytes.
 const MAX_PROMPT_BYTES: usize = 256 * 1024;
-
-/// Who starts a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TaskCaller {
-    User,
-    /// The agent of this session.
-    Session(SessionId),
-}
-
-/// A task as the caller requests it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskRequest {
-    pub caller: TaskCaller,
-    /// The name of the agent.
-    pub agent: String,
-    pub prompt: String,
-    /// A description in a few words; made from the prompt if it is empty.
-    pub description: String,
-    /// The child session to resume; `None` creates a new one.
-    pub task_id: Option<SessionId>,
-    /// Whether the caller waits for the result.
-    pub wait_mode: TaskWaitMode,
-}
 
 /// Explains why a task was not started.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
