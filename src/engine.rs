@@ -30,7 +30,8 @@
 //! a call, because whether the speech has a session decides what it does next. Subagents and tools read the turn that is
 //! open. `Engine` itself connects the owners, in five files: this one (inputs), `request_router` (event → effects; request →
 //! owner, and each answer on its way back), `effects` (effect → owner), `conversation_events` (what a CLI said → events) and
-//! `public_api`. What a tool does is a function over all of it, in `agent_tools`.
+//! `public_api`. What a tool does is a function in `agent_tools` that only reads; for what another owner has to do it returns a
+//! request, and the router brings the result back to the call.
 //!
 //! What goes wrong, and what prevents it:
 //!

@@ -4,9 +4,8 @@
 //! engine. The engine knows the caller by its token, makes the permission decision, performs the call, and answers
 //! now or later.
 //!
-//! To add a tool: add a file in `tools/` with its argument type and a `TOOL`, a line in [`TOOLS`], and a file in the
-//! engine's `tools/` with a line in the table there. `domain::tool` says in which turns the tool is available, and the
-//! rules of the profiles say who may use it.
+//! The recipe for a tool is in CONTRIBUTING.md. `domain::tool_availability` says in which turns a tool is available, and
+//! the rules of the profiles say who may use it.
 
 pub mod server;
 pub mod socket_protocol;

@@ -1,16 +1,18 @@
 //! Performs the tools that agents call: finds whose call it is, has it decided, and sends the answer.
 //!
 //! Each tool has one file in `mcp::tools` and one line in [`TOOL_PERFORMERS`]. A tool call takes the same path as
-//! every other call: `approvals` has it decided, and the decision returns here. A performer gets the call and answers
-//! now, or says that the answer comes later through [`AgentTools::answer_call`]. Sockets are handled in `tool_socket`.
+//! every other call: `approvals` has it decided, and the decision returns here. A performer reads the call and the run
+//! and answers now, or says where the answer comes from: work that takes time, the user, or another owner, which gets a
+//! request and whose result `request_router` brings back. Sockets are handled in `tool_socket`.
 
 pub(super) mod call_progress;
+pub(super) mod deferred_tool_answer;
 mod discuss_tools;
 mod pending_tool_calls;
 mod submissions;
 mod task_tools;
 mod todo_tools;
-pub(super) mod tool_reply;
+mod tool_performer;
 pub mod tool_socket;
 mod user_questions;
 
@@ -19,7 +21,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::engine_error::EngineError;
-use super::engine_input::EngineInput;
 use crate::adapter::{ApprovalRequest, CallDecision, DecisionWait, ToolCallerId, ToolSupport};
 use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::Event;
@@ -33,7 +34,6 @@ use crate::mcp::tools::{
 };
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{AgentToolCall, loop_detector};
-use tool_reply::{AdmittedToolCall, DeferredToolAnswer, ToolReply};
 
 use super::agent_conversation::TurnStartRequest;
 use super::conversations::{ActiveTurn, OpenConversations};
@@ -41,54 +41,34 @@ use super::owner_request::OwnerRequest;
 use super::run_context::RunContext;
 use super::subagents::authorization::check_agent_allowed;
 use super::subagents::offered_agents;
-use super::{Engine, TaskCaller, agent_activity};
+use super::{TaskCaller, agent_activity};
+use deferred_tool_answer::DeferredToolAnswer;
 pub(super) use pending_tool_calls::AgentTools;
-use pending_tool_calls::PendingToolCall;
+use pending_tool_calls::{PendingToolCall, answer_later};
+use submissions::NO_TURN;
+use tool_performer::{AdmittedToolCall, ToolCallContext, ToolPerformer, ToolReply};
 use tool_socket::{IncomingToolCall, ToolRequest};
 
 /// How long a CLI must wait for the answer to a call; longer calls are answered earlier, after
 /// `limits.tool_patience`.
 const CLI_TOOL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// The name, the rule arguments and the function of a tool.
-pub(super) struct ToolPerformer {
-    name: &'static str,
-    /// The arguments that rules match and that are recorded.
-    rule_arguments: &'static [&'static str],
-    perform: PerformTool,
-}
-
-/// Performs a tool whose call was allowed. It may use every owner of the engine.
-pub(super) type PerformTool = fn(&mut Engine, &AdmittedToolCall) -> Result<ToolReply, EngineError>;
-
 /// A line each: the name, the arguments that rules match and that are recorded, and the function.
 #[rustfmt::skip]
 const TOOL_PERFORMERS: &[ToolPerformer] = &[
-    tool(&todoread::TOOL, &[], todo_tools::read_todos),
-    tool(&todowrite::TOOL, &[], todo_tools::write_todos),
-    tool(&plan_submit::TOOL, &[], submissions::submit_plan),
-    tool(&plan_exit::TOOL, &[], user_questions::exit_plan),
-    tool(&plan_enter::TOOL, &["reason"], user_questions::enter_plan),
-    tool(&review_submit::TOOL, &["verdict"], submissions::submit_review),
-    tool(&step_result::TOOL, &["result"], submissions::state_step_result),
-    tool(&ask_user::TOOL, &["question"], user_questions::ask_user_question),
-    tool(&task::TOOL, &["agent", "subagent_type", "description", "task_id", "tasks"], task_tools::start_tasks),
-    tool(&group_discuss::TOOL, &["topic", "preset", "mode", "agents", "participants"], discuss_tools::run_discuss),
-    tool(&group_discuss_context::TOOL, &["topic", "preset", "mode", "agents", "participants"], discuss_tools::show_discussion_context),
-    tool(&session_manage::TOOL, &["action", "task_id"], task_tools::manage_sessions),
+    ToolPerformer::new(&todoread::TOOL, &[], todo_tools::read_todos),
+    ToolPerformer::new(&todowrite::TOOL, &[], todo_tools::write_todos),
+    ToolPerformer::new(&plan_submit::TOOL, &[], submissions::submit_plan),
+    ToolPerformer::new(&plan_exit::TOOL, &[], user_questions::exit_plan),
+    ToolPerformer::new(&plan_enter::TOOL, &["reason"], user_questions::enter_plan),
+    ToolPerformer::new(&review_submit::TOOL, &["verdict"], submissions::submit_review),
+    ToolPerformer::new(&step_result::TOOL, &["result"], submissions::state_step_result),
+    ToolPerformer::new(&ask_user::TOOL, &["question"], user_questions::ask_user_question),
+    ToolPerformer::new(&task::TOOL, &["agent", "subagent_type", "description", "task_id", "tasks"], task_tools::start_tasks),
+    ToolPerformer::new(&group_discuss::TOOL, &["topic", "preset", "mode", "agents", "participants"], discuss_tools::run_discuss),
+    ToolPerformer::new(&group_discuss_context::TOOL, &["topic", "preset", "mode", "agents", "participants"], discuss_tools::show_discussion_context),
+    ToolPerformer::new(&session_manage::TOOL, &["action", "task_id"], task_tools::manage_sessions),
 ];
-
-const fn tool(
-    definition: &ToolDefinition,
-    rule_arguments: &'static [&'static str],
-    perform: PerformTool,
-) -> ToolPerformer {
-    ToolPerformer {
-        name: definition.name,
-        rule_arguments,
-        perform,
-    }
-}
 
 impl AgentTools {
     /// Opens the tool socket of a role's session for the CLI that serves its turn. If that fails, the turn runs
@@ -244,16 +224,18 @@ impl AgentTools {
     }
 
     /// Acts on the decision about a tool call.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
     pub(super) fn on_decided(
         &mut self,
         run: &mut RunContext,
+        conversations: &OpenConversations,
         request: &RequestId,
         decision: CallDecision,
-    ) {
+    ) -> Result<(), EngineError> {
         let reason = match decision {
-            CallDecision::Allow => {
-                return run.request(OwnerRequest::PerformTool(request.clone()));
-            }
+            CallDecision::Allow => return self.perform(run, conversations, request),
             CallDecision::Deny { reason } => reason,
             CallDecision::DenyAndStop => {
                 run.request(OwnerRequest::InterruptTurn);
@@ -261,27 +243,41 @@ impl AgentTools {
             }
         };
         self.answer_call(run, request, ToolAnswer::failed(reason));
+        Ok(())
     }
 
-    /// Returns a pending call and the function that performs it.
-    pub(super) fn find_performer(
-        &self,
+    /// Performs a tool whose call was allowed.
+    fn perform(
+        &mut self,
+        run: &mut RunContext,
+        conversations: &OpenConversations,
         request: &RequestId,
-    ) -> Option<(AdmittedToolCall, PerformTool)> {
-        let pending = self.pending_calls.get(request)?;
-        Some((pending.call.clone(), pending.performer.perform))
-    }
-
-    /// Sends a tool's reply, now or when it is there.
-    pub(super) fn on_reply(&mut self, run: &mut RunContext, request: &RequestId, reply: ToolReply) {
-        match reply {
-            ToolReply::Now(answer) => self.answer_call(run, request, answer),
-            ToolReply::Later(answer) => {
-                let request = request.clone();
-                run.spawn_input_task(async move { EngineInput::ToolDone(request, answer.await) });
+    ) -> Result<(), EngineError> {
+        let Some(pending) = self.pending_calls.get_mut(request) else {
+            return Ok(());
+        };
+        let context = ToolCallContext {
+            call: &pending.call,
+            run,
+            turn: conversations.active_turn(),
+        };
+        match (pending.performer.perform)(&context) {
+            Err(why) => self.answer_call(run, request, ToolAnswer::failed(why)),
+            Ok(ToolReply::Now(answer)) => self.answer_call(run, request, answer),
+            Ok(ToolReply::Record(event, answer)) => {
+                run.record(*event)?;
+                self.answer_call(run, request, answer);
             }
-            ToolReply::UserAsked => {}
+            Ok(ToolReply::Later(answer)) => answer_later(run, request, answer),
+            Ok(ToolReply::Ask(question, wait)) => {
+                pending.question_wait = Some(wait);
+                let session = pending.call.session.clone();
+                let request = request.clone();
+                run.request(OwnerRequest::AskToolQuestion(session, request, question));
+            }
+            Ok(ToolReply::Request(request)) => run.request(request),
         }
+        Ok(())
     }
 
     /// Answers a call that waited; children that it no longer waits for continue in the background.
@@ -411,7 +407,7 @@ fn admit_call(
     let turn = conversations.open_turn(run);
     let turn = turn.filter(|turn| turn.session == incoming.session);
     if turn.is_none() {
-        return Err("no turn of the session is under way".to_owned());
+        return Err(NO_TURN.to_owned());
     }
     match hidden_tool_reason(run, turn, role, &incoming.tool) {
         Some(reason) => Err(reason),

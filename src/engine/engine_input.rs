@@ -1,7 +1,7 @@
 //! What comes into the engine from its conversations, tasks and tools.
 
 use super::agent_conversation::ConversationEvent;
-use super::agent_tools::tool_reply::DeferredToolAnswer;
+use super::agent_tools::deferred_tool_answer::DeferredToolAnswer;
 use super::agent_tools::tool_socket::ToolRequest;
 use super::documents::WorkflowDocumentLock;
 use super::git::UnversionedCode;

@@ -13,12 +13,14 @@ use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, RequestId, SessionId};
 use crate::domain::question::AgentQuestion;
 use crate::domain::run::RunState;
-use crate::domain::task::{SpeakerAssignment, TaskResult};
+use crate::domain::step_result::StepResult;
+use crate::domain::task::{SpeakerAssignment, TaskResult, TaskWaitMode};
 use crate::permission::Decision;
 
 use super::agent_conversation::ConversationCommand;
 use super::agent_tools::call_progress;
 use super::approvals::caller_context::{CallerContext, CallingTurn, RequestAddress};
+use super::{DiscussionRequest, TaskRequest};
 
 /// A request to another owner.
 pub(super) enum OwnerRequest {
@@ -58,8 +60,6 @@ pub(super) enum OwnerRequest {
     ForgetRequest(RequestId),
 
     // To the tools.
-    /// Performs a tool whose call was allowed.
-    PerformTool(RequestId),
     /// Tells the waiting tool calls what a child does.
     ReportCallProgress {
         session: SessionId,
@@ -68,6 +68,17 @@ pub(super) enum OwnerRequest {
         /// One line.
         line: String,
     },
+
+    // For the call of a tool with this id, which is answered with the result.
+    StartTasks {
+        call: RequestId,
+        wait_mode: TaskWaitMode,
+        tasks: Vec<TaskRequest>,
+    },
+    DeleteChild(RequestId, SessionId),
+    StartDiscussion(RequestId, Box<DiscussionRequest>),
+    /// What the agent of the running turn says of its step.
+    SetStepResult(RequestId, StepResult),
 
     // To the tasks.
     StartUserTimeout(RequestId),

@@ -8,10 +8,11 @@ use crate::adapter::{AdapterCommand, CallDecision};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 
-use super::Engine;
 use super::approvals::caller_context::{AnswerChannel, RequestAddress};
 use super::owner_request::OwnerRequest;
 use super::run_context::{FollowUp, RecordedStep};
+use super::subagents::TaskStart;
+use super::{Engine, TaskRequest};
 
 impl Engine {
     /// Applies an event: records it, steps the run, and performs the effects.
@@ -140,7 +141,7 @@ impl Engine {
                 }
             }
             OwnerRequest::DeliverDecision(address, decision) => {
-                self.deliver_decision(address, decision);
+                self.deliver_decision(address, decision)?;
             }
             OwnerRequest::DeliverAnswers(address, answers) => {
                 self.deliver_answers(address, answers)?;
@@ -164,12 +165,6 @@ impl Engine {
             }
             OwnerRequest::WithdrawRequest(request) => self.approvals.on_withdrawn(run, request)?,
             OwnerRequest::ForgetRequest(request) => self.approvals.forget(&request),
-            OwnerRequest::PerformTool(request) => {
-                if let Some((call, perform)) = self.tools.find_performer(&request) {
-                    let reply = perform(self, &call)?;
-                    self.tools.on_reply(&mut self.run, &request, reply);
-                }
-            }
             OwnerRequest::ReportCallProgress {
                 session,
                 discussion,
@@ -177,6 +172,29 @@ impl Engine {
             } => self
                 .tools
                 .report_progress(&session, discussion.as_ref(), &line),
+            OwnerRequest::StartTasks {
+                call,
+                wait_mode,
+                tasks,
+            } => {
+                let starts = self.start_tasks(tasks)?;
+                self.tools
+                    .on_tasks_started(&mut self.run, &call, wait_mode, starts);
+            }
+            OwnerRequest::DeleteChild(call, child) => {
+                let deleted = self.delete_child(&child)?;
+                self.tools
+                    .on_child_deleted(&mut self.run, &call, &child, deleted);
+            }
+            OwnerRequest::StartDiscussion(call, asked) => {
+                let started = self.start_discussion(&asked)?;
+                self.tools
+                    .on_discussion_started(&mut self.run, &call, asked.wait_mode, started);
+            }
+            OwnerRequest::SetStepResult(call, result) => {
+                let is_kept = self.conversations.set_step_result(result);
+                self.tools.on_step_result(run, &call, is_kept);
+            }
             OwnerRequest::StartUserTimeout(request) => self.subagents.start_user_timeout(request),
             OwnerRequest::StopTasks(sessions) => {
                 self.subagents.stop_unawaited_tasks(run, &sessions);
@@ -211,11 +229,28 @@ impl Engine {
         self.settle()
     }
 
+    /// Starts the tasks of a tool call, one after another.
+    fn start_tasks(&mut self, tasks: Vec<TaskRequest>) -> Result<Vec<TaskStart>, EngineError> {
+        let starts = tasks.into_iter().map(|task| {
+            let agent = task.agent.clone();
+            let result = self.start_task(task)?;
+            Ok(TaskStart { agent, result })
+        });
+        starts.collect()
+    }
+
     /// Sends the decision about a call back: to a CLI, a tool call, or a task whose changes wait.
-    fn deliver_decision(&mut self, address: RequestAddress, decision: CallDecision) {
+    fn deliver_decision(
+        &mut self,
+        address: RequestAddress,
+        decision: CallDecision,
+    ) -> Result<(), EngineError> {
         let run = &mut self.run;
         match address.channel {
-            AnswerChannel::ToolSocket => self.tools.on_decided(run, &address.request, decision),
+            AnswerChannel::ToolSocket => {
+                self.tools
+                    .on_decided(run, &self.conversations, &address.request, decision)?;
+            }
             AnswerChannel::Patch => {
                 self.subagents
                     .queue_patch_decision(run, &address.session, decision);
@@ -225,6 +260,7 @@ impl Engine {
                 AdapterCommand::DecideApproval(address.own_id(), decision),
             ),
         }
+        Ok(())
     }
 
     /// Sends the user's answers back to where the questions were asked.

@@ -56,7 +56,7 @@ pub use child_deletion::ChildDeletionError;
 pub(super) use child_deletion::{delete_child, prune_children};
 pub(super) use speech_session::SpeechTask;
 pub use task_request::{TaskCaller, TaskRequest};
-pub(super) use task_start::offered_agents;
+pub(super) use task_start::{TaskStart, offered_agents};
 pub use task_start::{TaskStartError, find_subagent};
 
 /// The child sessions of a run and their active tasks.

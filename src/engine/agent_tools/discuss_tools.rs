@@ -7,61 +7,72 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
+use super::AgentTools;
+use super::deferred_tool_answer::DeferredToolAnswer;
+use super::pending_tool_calls::answer_later;
+use super::tool_performer::{AdmittedToolCall, ToolCallContext, ToolReply};
 use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
-use crate::domain::ids::DiscussionId;
+use crate::domain::ids::{DiscussionId, RequestId};
 use crate::domain::task::TaskWaitMode;
-use crate::engine::agent_tools::tool_reply::{AdmittedToolCall, DeferredToolAnswer, ToolReply};
-use crate::engine::discussion_runner::{self, DiscussionRequest};
-use crate::engine::engine_error::EngineError;
-use crate::engine::{Engine, TaskCaller};
+use crate::engine::TaskCaller;
+use crate::engine::discussion_runner::{
+    self, DiscussionHandle, DiscussionRequest, DiscussionStartError,
+};
+use crate::engine::doctor_report::build_run_report;
+use crate::engine::owner_request::OwnerRequest;
+use crate::engine::run_context::RunContext;
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 
-pub(super) fn run_discuss(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-) -> Result<ToolReply, EngineError> {
-    let ask = match parse_discussion_request(call) {
-        Ok(ask) => ask,
-        Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
-    };
+pub(super) fn run_discuss(context: &ToolCallContext<'_>) -> Result<ToolReply, String> {
+    let ask = parse_discussion_request(context.call)?;
     if ask.arguments.diagnose {
-        let report = engine.doctor_report();
+        let report = build_run_report(context.run);
         return Ok(ToolReply::Later(Box::pin(async move {
             let report = report.await;
-            to_deferred_answer(ToolAnswer::done(report.to_text()).with_data(report.0))
+            ToolAnswer::done(report.to_text())
+                .with_data(report.0)
+                .into()
         })));
     }
-    Ok(match engine.start_discussion(&ask)? {
-        Err(refused) => ToolReply::Now(ToolAnswer::failed(refused.to_string())),
-        Ok((id, _)) if ask.wait_mode == TaskWaitMode::Background => {
-            ToolReply::Now(running_answer(&id, "running in the background"))
-        }
-        Ok((id, end)) => {
-            engine.tools.wait_for_discussion(&call.request, id.clone());
-            let until = Instant::now() + engine.run.setup.config.limits.tool_patience;
-            ToolReply::Later(Box::pin(wait_for_discussion_end(id, end, until)))
-        }
-    })
+    let call = context.call.request.clone();
+    let request = OwnerRequest::StartDiscussion(call, Box::new(ask));
+    Ok(ToolReply::Request(request))
 }
 
-pub(super) fn show_discussion_context(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-) -> Result<ToolReply, EngineError> {
-    let planned = parse_discussion_request(call).and_then(|mut ask| {
-        ask.arguments = ask.arguments.with_placeholder_topic();
-        let planned = engine.plan_discussion(&ask);
-        planned.map_err(|refused| refused.to_string())
-    });
-    Ok(ToolReply::Now(match planned {
-        Err(why) => ToolAnswer::failed(why),
-        Ok(planned) => {
-            let derived = discussion_runner::preview_discussion(&engine.run, &planned);
-            ToolAnswer::done(derived.describe()).with_data(derived.0)
-        }
-    }))
+pub(super) fn show_discussion_context(context: &ToolCallContext<'_>) -> Result<ToolReply, String> {
+    let mut ask = parse_discussion_request(context.call)?;
+    ask.arguments = ask.arguments.with_placeholder_topic();
+    let planned = discussion_runner::plan_discussion(context.run, &ask)
+        .map_err(|refused| refused.to_string())?;
+    let derived = discussion_runner::preview_discussion(context.run, &planned);
+    let answer = ToolAnswer::done(derived.describe()).with_data(derived.0);
+    Ok(ToolReply::Now(answer))
+}
+
+impl AgentTools {
+    /// Answers the call that started a discussion, or lets it wait for the discussion's end.
+    pub(in crate::engine) fn on_discussion_started(
+        &mut self,
+        run: &mut RunContext,
+        call: &RequestId,
+        wait_mode: TaskWaitMode,
+        started: Result<DiscussionHandle, DiscussionStartError>,
+    ) {
+        let answer = match started {
+            Err(refused) => ToolAnswer::failed(refused.to_string()),
+            Ok((id, end)) => match wait_mode {
+                TaskWaitMode::Background => running_answer(&id, "running in the background"),
+                TaskWaitMode::Foreground => {
+                    self.wait_for_discussion(call, id.clone());
+                    let until = Instant::now() + run.setup.config.limits.tool_patience;
+                    return answer_later(run, call, wait_for_discussion_end(id, end, until));
+                }
+            },
+        };
+        self.answer_call(run, call, answer);
+    }
 }
 
 fn parse_discussion_request(call: &AdmittedToolCall) -> Result<DiscussionRequest, String> {
@@ -84,18 +95,12 @@ async fn wait_for_discussion_end(
     end: oneshot::Receiver<GroupDiscussion>,
     until: Instant,
 ) -> DeferredToolAnswer {
-    to_deferred_answer(match timeout_at(until, end).await {
+    let answer = match timeout_at(until, end).await {
         Ok(Ok(discussion)) => finished_answer(&discussion),
         Ok(Err(_)) => ToolAnswer::failed("the program is ending, the discussion can be continued"),
         Err(_) => running_answer(&id, "pending: it is still going on; end your turn"),
-    })
-}
-
-fn to_deferred_answer(answer: ToolAnswer) -> DeferredToolAnswer {
-    DeferredToolAnswer {
-        answer,
-        moved_to_background: Vec::new(),
-    }
+    };
+    answer.into()
 }
 
 fn running_answer(id: &DiscussionId, how: &str) -> ToolAnswer {

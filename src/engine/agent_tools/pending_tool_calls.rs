@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
-use super::ToolPerformer;
+use super::deferred_tool_answer::DeferredToolAnswer;
+use super::tool_performer::{AdmittedToolCall, ToolPerformer};
 use super::tool_socket::ToolSockets;
 use super::user_questions::QuestionWait;
 use crate::domain::ids::{DiscussionId, RequestId, RunId, SessionId};
-use crate::engine::agent_tools::tool_reply::AdmittedToolCall;
 use crate::engine::engine_input::EngineInput;
 use crate::engine::request_deadline::wait_until_due;
+use crate::engine::run_context::RunContext;
 use crate::mcp::socket_protocol::ToolAnswer;
 
 /// A call that is not answered yet.
@@ -44,13 +45,6 @@ impl AgentTools {
         Self {
             sockets: ToolSockets::new(run),
             ..Self::default()
-        }
-    }
-
-    /// Notes the question that a call waits for.
-    pub(super) fn wait_for_question(&mut self, request: &RequestId, waits: QuestionWait) {
-        if let Some(open) = self.pending_calls.get_mut(request) {
-            open.question_wait = Some(waits);
         }
     }
 
@@ -122,4 +116,14 @@ impl AgentTools {
             knock = self.sockets.next_request() => EngineInput::ToolRequest(knock),
         }
     }
+}
+
+/// Answers a call once this future is done.
+pub(super) fn answer_later(
+    run: &mut RunContext,
+    call: &RequestId,
+    answer: impl Future<Output = DeferredToolAnswer> + Send + 'static,
+) {
+    let call = call.clone();
+    run.spawn_input_task(async move { EngineInput::ToolDone(call, answer.await) });
 }

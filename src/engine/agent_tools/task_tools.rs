@@ -4,26 +4,26 @@
 //! Tasks run in `subagents`; here a call starts tasks, and their results become the answer.
 
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
+use super::AgentTools;
+use super::deferred_tool_answer::DeferredToolAnswer;
+use super::pending_tool_calls::answer_later;
+use super::tool_performer::{ToolCallContext, ToolReply};
 use super::tool_socket::IncomingToolCall;
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
-use crate::engine::agent_tools::tool_reply::{AdmittedToolCall, DeferredToolAnswer, ToolReply};
-use crate::engine::engine_error::EngineError;
+use crate::engine::owner_request::OwnerRequest;
 use crate::engine::run_context::RunContext;
 use crate::engine::subagents::authorization::check_agent_allowed;
-use crate::engine::{Engine, TaskCaller, TaskRequest, agent_activity};
+use crate::engine::subagents::{ChildDeletionError, TaskStart};
+use crate::engine::{TaskCaller, TaskRequest, agent_activity};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::session_manage::{self, SessionManageAction};
-use crate::mcp::tools::task::{self, TaskToolItem};
+use crate::mcp::tools::task;
 use crate::store::session_files;
 use crate::text::pluralize;
-
-/// The start of one task of a call: the started task, or the agent and the reason why it was refused.
-type TaskStartResult = Result<(SessionId, String, oneshot::Receiver<TaskResult>), (String, String)>;
 
 /// Removes those of several tasks whose agents are denied: each is refused separately later, and the others
 /// continue. If none would be left, all stay, and the call is denied.
@@ -58,78 +58,85 @@ pub(super) fn task_count_error(run: &RunContext, calling: &IncomingToolCall) -> 
     })
 }
 
-pub(super) fn start_tasks(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-) -> Result<ToolReply, EngineError> {
-    let arguments = match task::TaskToolArguments::parse(&call.arguments) {
-        Ok(arguments) => arguments,
-        Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
-    };
-    let waits = if arguments.background {
+pub(super) fn start_tasks(context: &ToolCallContext<'_>) -> Result<ToolReply, String> {
+    let call = context.call;
+    let arguments = task::TaskToolArguments::parse(&call.arguments)?;
+    let wait_mode = if arguments.background {
         TaskWaitMode::Background
     } else {
         TaskWaitMode::Foreground
     };
-    let items = match arguments.into_items() {
-        Ok(items) => items,
-        Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
-    };
-    let mut started = Vec::new();
-    for item in items {
-        started.push(start_one_task(engine, &call.session, item, waits)?);
-    }
-    if waits == TaskWaitMode::Foreground {
-        let sessions = started.iter().flatten();
-        let sessions = sessions.map(|(session, ..)| session.clone()).collect();
-        engine.tools.wait_for_tasks(&call.request, sessions);
-    }
-    Ok(match waits {
-        TaskWaitMode::Background => ToolReply::Now(combine_replies(
-            started.iter().map(background_task_reply).collect(),
-        )),
-        TaskWaitMode::Foreground => ToolReply::Later(Box::pin(wait_for_tasks(
-            started,
-            Instant::now() + engine.run.setup.config.limits.tool_patience,
-        ))),
-    })
-}
-
-fn start_one_task(
-    engine: &mut Engine,
-    caller: &SessionId,
-    item: TaskToolItem,
-    waits: TaskWaitMode,
-) -> Result<TaskStartResult, EngineError> {
-    let agent = item.agent.clone();
-    let ask = TaskRequest {
-        caller: TaskCaller::Session(caller.clone()),
+    let items = arguments.into_items()?.into_iter();
+    let tasks = items.map(|item| TaskRequest {
+        caller: TaskCaller::Session(call.session.clone()),
         agent: item.agent,
         prompt: item.prompt,
         description: item.description,
         task_id: item.task_id.map(SessionId::new),
-        wait_mode: waits,
-    };
-    let started = engine.start_task(ask)?;
-    Ok(started
-        .map(|(session, result)| (session, agent.clone(), result))
-        .map_err(|why| (agent, why.to_string())))
+        wait_mode,
+    });
+    Ok(ToolReply::Request(OwnerRequest::StartTasks {
+        call: call.request.clone(),
+        wait_mode,
+        tasks: tasks.collect(),
+    }))
+}
+
+impl AgentTools {
+    /// Answers the call that started tasks, or lets it wait for their results. A task that was refused is told with
+    /// the others.
+    pub(in crate::engine) fn on_tasks_started(
+        &mut self,
+        run: &mut RunContext,
+        call: &RequestId,
+        wait_mode: TaskWaitMode,
+        starts: Vec<TaskStart>,
+    ) {
+        match wait_mode {
+            TaskWaitMode::Background => {
+                let replies = starts.iter().map(background_task_reply);
+                self.answer_call(run, call, combine_replies(replies.collect()));
+            }
+            TaskWaitMode::Foreground => {
+                let started = starts.iter().filter_map(|start| start.result.as_ref().ok());
+                let sessions = started.map(|(session, _)| session.clone()).collect();
+                self.wait_for_tasks(call, sessions);
+                let until = Instant::now() + run.setup.config.limits.tool_patience;
+                answer_later(run, call, wait_for_tasks(starts, until));
+            }
+        }
+    }
+
+    /// Answers the call that deleted a task's session.
+    pub(in crate::engine) fn on_child_deleted(
+        &mut self,
+        run: &mut RunContext,
+        call: &RequestId,
+        child: &SessionId,
+        deleted: Result<(), ChildDeletionError>,
+    ) {
+        let answer = match deleted {
+            Ok(()) => ToolAnswer::done(format!("{child} is forgotten")),
+            Err(why) => ToolAnswer::failed(why.to_string()),
+        };
+        self.answer_call(run, call, answer);
+    }
 }
 
 /// Waits for the results of tasks; one that takes too long continues in the background.
-async fn wait_for_tasks(started: Vec<TaskStartResult>, until: Instant) -> DeferredToolAnswer {
+async fn wait_for_tasks(starts: Vec<TaskStart>, until: Instant) -> DeferredToolAnswer {
     let (mut told, mut sent_on) = (Vec::new(), Vec::new());
-    for one in started {
-        let (session, agent, result) = match one {
+    for TaskStart { agent, result } in starts {
+        let (session, end) = match result {
             Ok(started) => started,
             Err(refused) => {
-                told.push(start_failure_reply(&refused));
+                told.push(start_failure_reply(&agent, &refused.to_string()));
                 continue;
             }
         };
-        match timeout_at(until, result).await {
+        match timeout_at(until, end).await {
             Ok(Ok(result)) => told.push(finished_task_reply(&result)),
-            Ok(Err(_)) => told.push(start_failure_reply(&(agent, "the program ends".to_owned()))),
+            Ok(Err(_)) => told.push(start_failure_reply(&agent, "the program ends")),
             Err(_) => {
                 told.push(pending_task_reply(&session, &agent));
                 sent_on.push(session);
@@ -157,7 +164,7 @@ fn finished_task_reply(result: &TaskResult) -> TaskReply {
     }
 }
 
-fn start_failure_reply((agent, why): &(String, String)) -> TaskReply {
+fn start_failure_reply(agent: &str, why: &str) -> TaskReply {
     TaskReply {
         text: format!("Subagent execution failed: {why}"),
         data: json!({ "agent": agent, "status": "declined", "error": why }),
@@ -165,13 +172,13 @@ fn start_failure_reply((agent, why): &(String, String)) -> TaskReply {
     }
 }
 
-fn background_task_reply(started: &TaskStartResult) -> TaskReply {
-    match started {
-        Ok((session, agent, _)) => {
+fn background_task_reply(start: &TaskStart) -> TaskReply {
+    match &start.result {
+        Ok((session, _)) => {
             let why = "running in the background; its end is told with your next turn";
-            running_task_reply(session, agent, why)
+            running_task_reply(session, &start.agent, why)
         }
-        Err(refused) => start_failure_reply(refused),
+        Err(refused) => start_failure_reply(&start.agent, &refused.to_string()),
     }
 }
 
@@ -208,38 +215,28 @@ fn combine_replies(told: Vec<TaskReply>) -> ToolAnswer {
     }
 }
 
-pub(super) fn manage_sessions(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-) -> Result<ToolReply, EngineError> {
-    let arguments: session_manage::SessionManageToolArguments =
-        match parse_arguments(&call.arguments) {
-            Ok(arguments) => arguments,
-            Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
-        };
-    let id = match arguments.required_task_id() {
-        Ok(id) => SessionId::new(id),
-        Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
-    };
-    let own = engine.run.child_session(&id);
+pub(super) fn manage_sessions(context: &ToolCallContext<'_>) -> Result<ToolReply, String> {
+    let ToolCallContext { call, run, .. } = context;
+    let arguments: session_manage::SessionManageToolArguments = parse_arguments(&call.arguments)?;
+    let id = SessionId::new(arguments.required_task_id()?);
+    let own = run.child_session(&id);
     let own = own.filter(|child| child.order.parent.as_ref() == Some(&call.session));
-    let answer = match (arguments.action, own) {
-        (SessionManageAction::List, _) => list_tasks(engine, &call.session),
-        (_, None) => ToolAnswer::failed(format!(
+    match (arguments.action, own) {
+        (SessionManageAction::List, _) => Ok(ToolReply::Now(list_tasks(run, &call.session))),
+        (_, None) => Err(format!(
             "{} is no task of yours; `list` tells those that are",
             agent_activity::clean_id(id.as_str())
         )),
-        (SessionManageAction::Show, Some(_)) => show_task(engine, &id),
-        (SessionManageAction::Delete, Some(_)) => match engine.delete_child(&id)? {
-            Ok(()) => ToolAnswer::done(format!("{id} is forgotten")),
-            Err(why) => ToolAnswer::failed(why.to_string()),
-        },
-    };
-    Ok(ToolReply::Now(answer))
+        (SessionManageAction::Show, Some(_)) => Ok(ToolReply::Now(show_task(run, &id)?)),
+        (SessionManageAction::Delete, Some(_)) => {
+            let request = OwnerRequest::DeleteChild(call.request.clone(), id);
+            Ok(ToolReply::Request(request))
+        }
+    }
 }
 
-fn list_tasks(engine: &Engine, caller: &SessionId) -> ToolAnswer {
-    let children = engine.state().children.iter();
+fn list_tasks(run: &RunContext, caller: &SessionId) -> ToolAnswer {
+    let children = run.state().children.iter();
     let own: Vec<&ChildSession> = children
         .filter(|child| child.order.parent.as_ref() == Some(caller))
         .collect();
@@ -269,12 +266,10 @@ fn list_tasks(engine: &Engine, caller: &SessionId) -> ToolAnswer {
     ToolAnswer::done(text).with_data(json!({ "tasks": data }))
 }
 
-fn show_task(engine: &Engine, id: &SessionId) -> ToolAnswer {
-    let layout = engine.journal().layout();
-    let stored = match session_files::load_session(layout, id) {
-        Ok(stored) => stored.unwrap_or_default(),
-        Err(error) => return ToolAnswer::failed(error.to_string()),
-    };
+fn show_task(run: &RunContext, id: &SessionId) -> Result<ToolAnswer, String> {
+    let layout = run.journal.layout();
+    let stored = session_files::load_session(layout, id).map_err(|error| error.to_string())?;
+    let stored = stored.unwrap_or_default();
     let result = session_files::load_task_result(layout, id).ok().flatten();
     let text = match &result {
         Some(result) => result.to_string(),
@@ -282,5 +277,5 @@ fn show_task(engine: &Engine, id: &SessionId) -> ToolAnswer {
     };
     let data =
         json!({ "task_id": id, "status": stored.status, "title": stored.title, "result": result });
-    ToolAnswer::done(text).with_data(data)
+    Ok(ToolAnswer::done(text).with_data(data))
 }

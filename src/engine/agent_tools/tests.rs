@@ -15,7 +15,8 @@ use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan::file_hash;
 use crate::domain::question::{QuestionAnswer as Said, QuestionKind};
-use crate::domain::task::{TaskOrder, TaskWaitMode as TaskWaits};
+use crate::domain::step_result::StepResultKind;
+use crate::domain::task::{TaskOrder, TaskOutcome, TaskResult, TaskWaitMode as TaskWaits};
 use crate::domain::turn::{TurnProfile, TurnPurpose, TurnRetryReason};
 use crate::engine::agent_conversation::ConversationEvent;
 use crate::engine::approvals::ApprovalTestRun;
@@ -477,4 +478,70 @@ async fn a_call_is_told_what_its_own_child_does_and_of_no_other() {
     world.engine.apply_event(calls).unwrap();
     assert!(!of_one.has_changed().unwrap());
     assert_eq!(*of_two.borrow_and_update(), "explore#2: $ cargo test --all");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_cannot_start_fails_its_call_and_says_why() {
+    let why = "Subagent execution failed: ses_x is not a task of this session; leave the id out to start a new one";
+    for background in [false, true] {
+        let mut world = world("claude");
+        let task = json!({"agent": "explore", "prompt": "look", "task_id": "ses_x", "background": background});
+        let mut given = calls(&mut world, "task", task).await;
+        assert_eq!(
+            given.try_recv(),
+            Ok(ToolAnswer::failed(why).with_data(json!({
+                "agent": "explore",
+                "status": "declined",
+                "error": "ses_x is not a task of this session; leave the id out to start a new one",
+            })))
+        );
+        assert!(world.engine.state().children.is_empty());
+        assert!(world.engine.tools.pending_calls.is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_discussion_that_cannot_start_fails_its_call_and_says_why() {
+    let mut world = world("claude");
+    let mut given = calls(&mut world, "group_discuss", json!({"topic": " "})).await;
+    let why = "no topic: say what to decide, and between which options";
+    assert_eq!(given.try_recv(), Ok(ToolAnswer::failed(why)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_deleted_once_its_task_has_ended_and_only_by_the_agent_that_gave_it() {
+    let mut world = world("claude");
+    let child = child(&mut world, 1);
+    let delete = |id: &str| json!({"action": "delete", "task_id": id});
+    let mut given = calls(&mut world, "session_manage", delete("ses_other")).await;
+    assert!(take_reply_text(&mut given).starts_with("ses_other is no task of yours"));
+    let mut given = calls(&mut world, "session_manage", delete(child.as_str())).await;
+    let told = take_reply_text(&mut given);
+    assert!(told.contains("is still running; stop it first"), "{told}");
+    let ended = TaskResult {
+        task_id: child.clone(),
+        agent: "explore".to_owned(),
+        name: "explore#1".to_owned(),
+        end: TaskOutcome::from_last_message("Found."),
+        tool_calls: 0,
+        duration_ms: 0,
+        patch: None,
+    };
+    world.engine.apply_event(Event::TaskEnded(ended)).unwrap();
+    let mut given = calls(&mut world, "session_manage", delete(child.as_str())).await;
+    assert_eq!(take_reply_text(&mut given), format!("{child} is forgotten"));
+    assert!(world.engine.state().children.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_result_of_a_step_is_kept_in_its_turn() {
+    let mut world = world("claude");
+    let mut given = calls(&mut world, "step_result", json!({"result": "done"})).await;
+    assert_eq!(
+        take_reply_text(&mut given),
+        "the result is accepted. End your turn now."
+    );
+    let turn = world.engine.conversations.active_turn().unwrap();
+    let kept = turn.step_result.as_ref().map(|result| result.kind);
+    assert_eq!(kept, Some(StepResultKind::Done));
 }

@@ -4,52 +4,37 @@
 
 use serde_json::json;
 
+use super::tool_performer::{ToolCallContext, ToolReply};
 use crate::domain::event::Event;
 use crate::domain::todo_list::{TodoList, TodoStatus};
-use crate::engine::Engine;
-use crate::engine::agent_tools::tool_reply::{AdmittedToolCall, ToolReply};
-use crate::engine::engine_error::EngineError;
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{todoread, todowrite};
 use crate::text::clean_to_one_line;
 
-pub(super) fn read_todos(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-) -> Result<ToolReply, EngineError> {
-    if let Err(why) = parse_arguments::<todoread::TodoReadToolArguments>(&call.arguments) {
-        return Ok(ToolReply::Now(ToolAnswer::failed(why)));
-    }
-    let session = engine.state().session(call.role);
+pub(super) fn read_todos(context: &ToolCallContext<'_>) -> Result<ToolReply, String> {
+    parse_arguments::<todoread::TodoReadToolArguments>(&context.call.arguments)?;
+    let session = context.run.state().session(context.call.role);
     let todos = session
         .map(|session| session.todos.clone())
         .unwrap_or_default();
     Ok(ToolReply::Now(todo_list_answer(&todos)))
 }
 
-pub(super) fn write_todos(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-) -> Result<ToolReply, EngineError> {
-    let arguments: todowrite::TodoWriteToolArguments = match parse_arguments(&call.arguments) {
-        Ok(arguments) => arguments,
-        Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
-    };
+pub(super) fn write_todos(context: &ToolCallContext<'_>) -> Result<ToolReply, String> {
+    let call = context.call;
+    let arguments: todowrite::TodoWriteToolArguments = parse_arguments(&call.arguments)?;
     let wanted = arguments
         .todos
         .into_iter()
         .map(|item| item.into_domain(clean_to_one_line));
-    let todos = match TodoList::parse(wanted.collect()) {
-        Ok(todos) => todos,
-        Err(refused) => return Ok(ToolReply::Now(ToolAnswer::failed(refused.to_string()))),
-    };
+    let todos = TodoList::parse(wanted.collect()).map_err(|refused| refused.to_string())?;
     let answer = todo_list_answer(&todos);
-    engine.apply_event(Event::TodosWritten {
+    let written = Event::TodosWritten {
         session: call.session.clone(),
         todos,
-    })?;
-    Ok(ToolReply::Now(answer))
+    };
+    Ok(ToolReply::Record(Box::new(written), answer))
 }
 
 /// Returns the list as the agent reads it.

@@ -9,17 +9,17 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::AgentTools;
+use super::tool_performer::{ToolCallContext, ToolReply};
 use crate::domain::deferred_answer::DeferredDecision;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::phase::Gate;
 use crate::domain::question::AgentQuestion;
-use crate::engine::agent_tools::tool_reply::{AdmittedToolCall, ToolReply};
 use crate::engine::engine_error::EngineError;
 use crate::engine::owner_request::OwnerRequest;
 use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::AskPolicy;
-use crate::engine::{Engine, agent_activity, staging_folder};
+use crate::engine::{agent_activity, staging_folder};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{ask_user, plan_enter, plan_exit};
@@ -39,6 +39,15 @@ pub(in crate::engine) struct QuestionWait {
 }
 
 impl QuestionWait {
+    /// Creates the wait of a call without a time limit of the agent.
+    fn new(run: &RunContext, about: DeferredDecision) -> Self {
+        Self {
+            about,
+            deadline: None,
+            response_timeout: Instant::now() + run.setup.config.limits.tool_patience,
+        }
+    }
+
     pub(super) fn due_at(&self) -> Instant {
         self.deadline.map_or(self.response_timeout, |deadline| {
             deadline.min(self.response_timeout)
@@ -46,129 +55,83 @@ impl QuestionWait {
     }
 }
 
-pub(super) fn ask_user_question(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-) -> Result<ToolReply, EngineError> {
-    let given: ask_user::AskUserToolArguments = match parse_arguments(&call.arguments) {
-        Ok(given) => given,
-        Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
-    };
-    let wrong = match (given.question.trim(), given.options.len()) {
-        ("", _) => Some("the question is empty".to_owned()),
-        (_, n) if n > MAX_ANSWER_OPTIONS => Some(format!(
-            "{n} options are offered, at most {MAX_ANSWER_OPTIONS} may be"
-        )),
-        _ => None,
-    };
-    if let Some(why) = wrong {
-        return Ok(ToolReply::Now(ToolAnswer::failed(why)));
+pub(super) fn ask_user_question(context: &ToolCallContext<'_>) -> Result<ToolReply, String> {
+    let given: ask_user::AskUserToolArguments = parse_arguments(&context.call.arguments)?;
+    match (given.question.trim(), given.options.len()) {
+        ("", _) => return Err("the question is empty".to_owned()),
+        (_, n) if n > MAX_ANSWER_OPTIONS => {
+            return Err(format!(
+                "{n} options are offered, at most {MAX_ANSWER_OPTIONS} may be"
+            ));
+        }
+        _ => {}
     }
-    if let (true, Some(default)) = (is_unattended(engine), &given.default) {
+    if let (true, Some(default)) = (is_unattended(context.run), &given.default) {
         let text = format!("Nobody is there to ask; your default counts: {default}");
         return Ok(ToolReply::Now(ToolAnswer::done(text)));
     }
-    let waits = QuestionWait {
-        about: DeferredDecision::Answer {
-            default: given.default,
-        },
-        deadline: given
-            .deadline_seconds
-            .and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds))),
-        response_timeout: Instant::now() + engine.run.setup.config.limits.tool_patience,
+    let about = DeferredDecision::Answer {
+        default: given.default,
     };
-    enqueue_question(engine, call, given.question, given.options, waits)
+    let deadline = given
+        .deadline_seconds
+        .and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
+    let wait = QuestionWait {
+        deadline,
+        ..QuestionWait::new(context.run, about)
+    };
+    let question = AgentQuestion::from_labels(given.question, given.options);
+    Ok(ToolReply::Ask(question, wait))
 }
 
-pub(super) fn exit_plan(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-) -> Result<ToolReply, EngineError> {
-    if let Err(why) = parse_arguments::<plan_exit::PlanExitToolArguments>(&call.arguments) {
-        return Ok(ToolReply::Now(ToolAnswer::failed(why)));
-    }
-    let is_there = engine
-        .conversations
-        .active_turn()
+pub(super) fn exit_plan(context: &ToolCallContext<'_>) -> Result<ToolReply, String> {
+    parse_arguments::<plan_exit::PlanExitToolArguments>(&context.call.arguments)?;
+    let is_staged = context
+        .turn
         .is_some_and(|turn| staging_folder::read_staging(&turn.staging).plan.is_some());
-    if !is_there && engine.state().plan.is_none() {
+    let state = context.run.state();
+    if !is_staged && state.plan.is_none() {
         let why = "there is no plan yet: hand it in by plan_submit, or write it to the file that the prompt names";
-        return Ok(ToolReply::Now(ToolAnswer::failed(why)));
+        return Err(why.to_owned());
     }
-    if engine.state().gate == Gate::Auto || is_unattended(engine) {
+    if state.gate == Gate::Auto || is_unattended(context.run) {
         return Ok(ToolReply::Now(plan_exit_answer()));
     }
-    let next = match engine.state().reviewer {
+    let next = match state.reviewer {
         Some(_) => "its review",
         None => "your approval",
     };
     let question = format!("The planner says that the plan is complete. Continue with {next}?");
-    enqueue_question(
-        engine,
-        call,
+    Ok(ask_yes_or_no(
+        context.run,
         question,
-        yes_no_options(),
-        switch_wait(engine, DeferredDecision::PlanExit),
-    )
+        DeferredDecision::PlanExit,
+    ))
 }
 
-pub(super) fn enter_plan(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-) -> Result<ToolReply, EngineError> {
-    let given: plan_enter::PlanEnterToolArguments = match parse_arguments(&call.arguments) {
-        Ok(given) => given,
-        Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
-    };
-    if is_unattended(engine) {
+pub(super) fn enter_plan(context: &ToolCallContext<'_>) -> Result<ToolReply, String> {
+    let given: plan_enter::PlanEnterToolArguments = parse_arguments(&context.call.arguments)?;
+    if is_unattended(context.run) {
         let why = "nobody is there to agree: go on with the step, or change nothing and state that it is blocked";
-        return Ok(ToolReply::Now(ToolAnswer::failed(why)));
+        return Err(why.to_owned());
     }
     let reason = agent_activity::clean_line(&given.reason);
     let question = format!(
         "The planner wants to go back to planning: {reason}\nStop this step and write a new plan?"
     );
-    enqueue_question(
-        engine,
-        call,
-        question,
-        yes_no_options(),
-        switch_wait(engine, DeferredDecision::PlanEnter { reason }),
-    )
+    let about = DeferredDecision::PlanEnter { reason };
+    Ok(ask_yes_or_no(context.run, question, about))
 }
 
-fn is_unattended(engine: &Engine) -> bool {
-    engine.run.setup.ask_policy != AskPolicy::Wait
+fn is_unattended(run: &RunContext) -> bool {
+    run.setup.ask_policy != AskPolicy::Wait
 }
 
-fn yes_no_options() -> Vec<String> {
-    vec![YES_OPTION.to_owned(), "no".to_owned()]
-}
-
-/// Returns the wait of a call that switches between planning and executing.
-fn switch_wait(engine: &Engine, about: DeferredDecision) -> QuestionWait {
-    QuestionWait {
-        about,
-        deadline: None,
-        response_timeout: Instant::now() + engine.run.setup.config.limits.tool_patience,
-    }
-}
-
-/// Adds a question to the queue; a second question while one is open is dismissed there.
-fn enqueue_question(
-    engine: &mut Engine,
-    call: &AdmittedToolCall,
-    question: String,
-    options: Vec<String>,
-    waits: QuestionWait,
-) -> Result<ToolReply, EngineError> {
-    engine.tools.wait_for_question(&call.request, waits);
+/// Asks the user whether to switch between planning and executing.
+fn ask_yes_or_no(run: &RunContext, question: String, about: DeferredDecision) -> ToolReply {
+    let options = vec![YES_OPTION.to_owned(), "no".to_owned()];
     let question = AgentQuestion::from_labels(question, options);
-    let (session, request) = (call.session.clone(), call.request.clone());
-    engine
-        .run
-        .request(OwnerRequest::AskToolQuestion(session, request, question));
-    Ok(ToolReply::UserAsked)
+    ToolReply::Ask(question, QuestionWait::new(run, about))
 }
 
 fn plan_exit_answer() -> ToolAnswer {

@@ -96,6 +96,13 @@ pub enum TaskStartError {
     Failed(String),
 }
 
+/// A task that was requested of this agent: the child's id and where its result will be, or why it was not started.
+pub(in crate::engine) struct TaskStart {
+    pub(in crate::engine) agent: String,
+    pub(in crate::engine) result:
+        Result<(SessionId, oneshot::Receiver<TaskResult>), TaskStartError>,
+}
+
 /// Everything that starting a child needs.
 pub(super) struct TaskPreparation {
     pub(super) order: TaskOrder,
