@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use strum::IntoEnumIterator;
 
 use crate::domain::adapter_kind::AdapterKind;
-use crate::domain::event::{ToolKind, ToolStatus};
+use crate::domain::event::{ToolCallDetail, ToolKind, ToolStatus};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::question::AgentQuestion;
 use crate::domain::session::AccountUsageWindow;
@@ -301,6 +301,9 @@ pub enum AdapterEvent {
         /// What it does, where the agent itself makes it and the CLI says so.
         #[serde(skip)]
         call: Option<Box<AgentToolCall>>,
+        /// What else is known of it, whoever makes it.
+        #[serde(skip)]
+        detail: ToolCallDetail,
     },
     /// Live output of a running tool; may lack its beginning.
     ToolOutput { item: String, text: String },

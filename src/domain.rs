@@ -23,6 +23,7 @@ pub mod commit_subject;
 pub mod deferred_answer;
 pub mod discussion;
 pub mod instructions_choice;
+pub mod own_tool;
 pub mod plan_execution;
 pub mod proof_progress;
 pub mod question;

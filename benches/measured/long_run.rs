@@ -211,6 +211,7 @@ impl Texts {
                 item,
                 tool: ToolKind::Command,
                 title: "cargo test --workspace".to_owned(),
+                detail: None,
             },
             _ => AgentActivity::ToolEnded {
                 item,

@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::tool_call::{ApprovalDecider, PathChange, ToolKind, ToolStatus};
+pub use self::tool_call::{
+    ApprovalDecider, CommandAccess, PathChange, ToolCallDetail, ToolKind, ToolStatus,
+};
 use super::bound_parts::BindingChange;
 use super::child_path::ChildPath;
 use super::deferred_answer::DeferredDecision;
@@ -856,6 +858,13 @@ pub enum AgentActivity {
         tool: ToolKind,
         /// The title in one line.
         title: String,
+        /// What the adapter knows of the call; `None` in events of earlier versions.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "known_or_none"
+        )]
+        detail: Option<ToolCallDetail>,
     },
     ToolEnded {
         item: String,

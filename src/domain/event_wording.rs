@@ -14,9 +14,7 @@ pub use self::call_decision::{CallDescriptions, word_decision};
 pub use self::discussion_event::describe_discussion_event;
 pub use self::plan_review::{RejectedFindings, describe_verdict, word_review};
 use self::plan_review::{describe_judgement, describe_response};
-pub use self::tool_call_label::{
-    asks_user, call_label, describe_tool_call, is_submission, join_paths, short_path,
-};
+pub use self::tool_call_label::{describe_tool_call, join_paths, short_path};
 use std::fmt;
 
 use super::bound_parts::describe_binding_changes;
@@ -570,6 +568,7 @@ mod tests {
             item: "1".to_owned(),
             tool: ToolKind::Command,
             title: "ls".to_owned(),
+            detail: None,
         };
         let turn = TurnId::new("trn_1");
         check(

@@ -3,14 +3,11 @@
 //! A change that neither accounts for was made by something else, most likely by the user.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AgentActivity, PathChange, ToolKind};
+use super::event::{AgentActivity, CommandAccess, PathChange, ToolCallDetail, ToolKind};
 use super::ids::UnixMillis;
-use crate::permission::prove_read_only;
-use crate::text::truncate::ELLIPSIS;
 
 /// How long before its report a command may have started, in milliseconds.
 const START_REPORT_DELAY_MS: i64 = 2_000;
@@ -55,7 +52,16 @@ impl StepCalls {
                 });
                 self.files.extend(paths.keys().cloned().chain(moved));
             }
-            AgentActivity::ToolStarted { item, tool, title } if may_write(tool, title) => {
+            AgentActivity::ToolStarted {
+                item,
+                tool,
+                title,
+                detail,
+            } if may_write(
+                tool,
+                &ToolCallDetail::of_event(detail.as_ref(), tool, title),
+            ) =>
+            {
                 self.begin_command(at, item);
             }
             AgentActivity::ToolEnded { item, .. } => self.end_command(at, item),
@@ -122,12 +128,10 @@ impl StepCalls {
 }
 
 /// Returns whether a call may write files that it does not name.
-fn may_write(tool: &ToolKind, title: &str) -> bool {
+fn may_write(tool: &ToolKind, detail: &ToolCallDetail) -> bool {
     match tool {
         ToolKind::Edit | ToolKind::Read | ToolKind::Search | ToolKind::Mcp => false,
-        // The part that was cut off, such as further lines of a script, may write.
-        ToolKind::Command if title.ends_with(ELLIPSIS) => true,
-        ToolKind::Command => prove_read_only(title, Path::new("/"), Path::new("/")).is_err(),
+        ToolKind::Command => *detail != ToolCallDetail::Command(CommandAccess::ReadOnly),
         ToolKind::Other(_) => true,
     }
 }
@@ -144,6 +148,7 @@ mod tests {
             item: item.to_owned(),
             tool,
             title: title.to_owned(),
+            detail: None,
         }
     }
 

@@ -6,9 +6,6 @@ use super::turn::TurnPurpose;
 use crate::permission::RuleSet;
 use crate::permission::tool_names::permission_for_tool;
 
-/// The name of these tools' server at the CLIs; a tool's full name starts with it.
-pub const TOOL_SERVER_NAME: &str = "agent_collab";
-
 /// The properties of a session on which its tools depend.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolContext<'a> {
@@ -75,15 +72,6 @@ pub fn hidden_reason(tool: &str, standing: &ToolContext<'_>) -> Option<String> {
     let (_, is_its_turn, when) = TURN_BOUND_TOOLS.iter().find(|(name, ..)| *name == tool)?;
     let is_there = standing.purpose.is_some_and(is_its_turn);
     (!is_there).then(|| format!("{tool} is there only {when}"))
-}
-
-/// Returns the tool of this program for the name that a CLI uses in a call; `None` for every other tool.
-pub fn own_tool_name(name: &str) -> Option<&str> {
-    let (server, tool) = match name.strip_prefix("mcp__") {
-        Some(rest) => rest.split_once("__")?,
-        None => name.split_once('.')?,
-    };
-    (server == TOOL_SERVER_NAME).then_some(tool)
 }
 
 #[cfg(test)]
@@ -157,18 +145,6 @@ mod tests {
         check("review", &TurnPurpose::Judge, 0, "");
         check("explore", &step, 1, "");
         check("general", &step, 1, "");
-    }
-
-    #[test]
-    fn each_cli_calls_the_tools_in_its_own_way() {
-        assert_eq!(
-            own_tool_name("mcp__agent_collab__todowrite"),
-            Some("todowrite")
-        );
-        assert_eq!(own_tool_name("agent_collab.todowrite"), Some("todowrite"));
-        for other in ["mcp__notes__look", "notes.look", "Bash", "todowrite", ""] {
-            assert_eq!(own_tool_name(other), None);
-        }
     }
 
     proptest! {

@@ -5,7 +5,7 @@
 use crate::adapter::{
     AdapterEvent, CliTurnOutcome, FileChange, FileChangeKind, TurnFailure, TurnFailureKind,
 };
-use crate::domain::event::{AgentActivity, PathChange, ToolKind};
+use crate::domain::event::{AgentActivity, PathChange, ToolCallDetail, ToolKind};
 use crate::domain::session::SessionUsage;
 use crate::domain::step_result::{StepResult, StepResultKind, split_result};
 use crate::domain::turn::{TurnOutcome, TurnPurpose, UsageLimit};
@@ -44,14 +44,16 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
             text: clean_block(text),
         },
         AdapterEvent::ToolStarted {
-            item, tool, title, ..
+            item,
+            tool,
+            title,
+            detail,
+            ..
         } => AgentActivity::ToolStarted {
             item: clean_line(item),
-            tool: match tool {
-                ToolKind::Other(name) => ToolKind::from(clean_line(name)),
-                known => known.clone(),
-            },
+            tool: clean_tool_kind(tool),
             title: clean_line_up_to(title, MAX_TITLE_CHARS),
+            detail: Some(clean_call_detail(detail)),
         },
         AdapterEvent::ToolEnded {
             item,
@@ -107,6 +109,22 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
         | AdapterEvent::PlanUse { .. }
         | AdapterEvent::TurnEnded(_) => return None,
     })
+}
+
+fn clean_tool_kind(tool: &ToolKind) -> ToolKind {
+    match tool {
+        ToolKind::Other(name) => ToolKind::from(clean_line(name)),
+        known => known.clone(),
+    }
+}
+
+fn clean_call_detail(detail: &ToolCallDetail) -> ToolCallDetail {
+    match detail {
+        ToolCallDetail::Edit(paths) => {
+            ToolCallDetail::Edit(paths.iter().map(|path| clean_line(path)).collect())
+        }
+        known => known.clone(),
+    }
 }
 
 /// Returns the beginning and the end of a tool's output. The middle of a long output is left out and not cleaned.

@@ -5,7 +5,7 @@
 use super::engine_error::EngineError;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::tool_availability::own_tool_name;
+use crate::domain::own_tool::own_tool_name;
 use crate::permission::hard_limits::Floor;
 use crate::permission::tool_names::permission_for_tool;
 use crate::permission::{AgentToolCall, Decision, DecisionSource, PermissionAction};

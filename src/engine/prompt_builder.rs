@@ -12,6 +12,7 @@ mod user_messages;
 mod user_notes;
 
 use crate::config::config_model::ReviewerSession;
+use crate::domain::own_tool::TOOL_SERVER_NAME;
 use crate::domain::phase::Phase;
 use crate::domain::run::{DocumentAuthor, RunState};
 use crate::domain::session::Session;
@@ -262,7 +263,7 @@ impl<'a> PromptBuilder<'a> {
             .map(|(tool, does)| format!("`{tool}` {does}"))
             .collect();
         (!lines.is_empty()).then(|| {
-            let server = tool_availability::TOOL_SERVER_NAME;
+            let server = TOOL_SERVER_NAME;
             format!("{}. They are tools of the server `{server}`; if you do not see one, search your tools for its name.", lines.join("; "))
         })
     }

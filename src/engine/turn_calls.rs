@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use crate::adapter::adapter_entry;
     use crate::domain::adapter_kind::AdapterKind;
-    use crate::domain::event::ToolKind;
+    use crate::domain::event::{ToolCallDetail, ToolKind};
     use crate::permission::SandboxReach;
     use crate::permission::call_reads::{SearchProgram, SearchScope};
 
@@ -250,6 +250,7 @@ mod tests {
             tool: ToolKind::Command,
             title: line.to_owned(),
             call: Some(Box::new(call)),
+            detail: ToolCallDetail::of_command(line),
         };
         calls.on_event(&started, traits, root);
         let ended = AdapterEvent::ToolEnded {

@@ -11,7 +11,7 @@ use super::stream_json::{
     AskUserQuestionInput, CanUseToolRequest, ClaudeHookInput, ClaudeQuestionOption,
     ControlRequestFrame, HookCallbackRequest,
 };
-use super::tool_inputs;
+use super::tool_inputs::{self, QUESTION_TOOL};
 use crate::adapter::ApprovalRequest;
 use crate::adapter::DecisionWait;
 use crate::adapter::{AdapterEvent, CallDecision};
@@ -101,7 +101,7 @@ impl PendingControlRequests {
             return ControlRequestOutcome::Answered(allow_response(&request.request_id, &made.1));
         }
         let id = RequestId::new(request.request_id.clone());
-        let event = if call.tool_name == "AskUserQuestion" {
+        let event = if call.tool_name == QUESTION_TOOL {
             question_event(id, &call.input)
         } else {
             approval_event(id, &call, cwd)
@@ -140,7 +140,7 @@ impl PendingControlRequests {
             agent_id,
         } = hooked.input;
         let cwd = told.as_deref().unwrap_or(cwd);
-        if tool_name == "AskUserQuestion" {
+        if tool_name == QUESTION_TOOL {
             return ControlRequestOutcome::Answered(success_response(
                 &request.request_id,
                 &json!({}),

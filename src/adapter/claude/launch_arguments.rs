@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::config_folder;
+use super::tool_inputs::QUESTION_TOOL;
 use crate::adapter::{
     CliProcessLifetime, LaunchSpec, SandboxProvider, SessionSpec, ToolServerSpec, TurnAccess,
     TurnSpec,
 };
-use crate::domain::tool_availability::TOOL_SERVER_NAME;
+use crate::domain::own_tool::TOOL_SERVER_NAME;
 use crate::permission::tool_names::permission_for_tool;
 
 /// Settings that override the user's: each tool that changes something asks, whatever the user's allow rules say.
@@ -29,7 +30,7 @@ const READ_ONLY_TOOLS: &[&str] = &[
     "Glob",
     "Write",
     "Edit",
-    "AskUserQuestion",
+    QUESTION_TOOL,
 ];
 
 /// The tools in EXECUTE.
@@ -43,7 +44,7 @@ const WORKSPACE_TOOLS: &[&str] = &[
     "NotebookEdit",
     "WebFetch",
     "WebSearch",
-    "AskUserQuestion",
+    QUESTION_TOOL,
 ];
 
 /// Tools that would act out of sight (agents, timers, watchers, worktrees), open the CLI's own screens

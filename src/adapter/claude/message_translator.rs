@@ -341,6 +341,7 @@ impl MessageTranslator {
             call: call.map(Box::new),
             item: id.clone(),
             tool: tool_inputs::tool_kind(&name),
+            detail: tool_inputs::call_detail(&name, input),
             title: tool_inputs::call_title(&name, input),
         };
         let changes = tool_inputs::proposed_changes(&name, input);

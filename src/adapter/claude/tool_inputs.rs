@@ -9,12 +9,15 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use crate::adapter::{AdapterEvent, FileChange, FileChangeKind, TextChange, TextReplacement};
-use crate::domain::event::ToolKind;
+use crate::domain::event::{ToolCallDetail, ToolKind};
 use crate::permission::call_reads::{SearchProgram, SearchScope};
 use crate::permission::{AgentToolCall, SandboxReach};
 
 /// Above this size a diff is written as "all old lines, all new lines", which needs no search for matches.
 const MAX_DIFF_BYTES: usize = 256 * 1024;
+
+/// The tool with which the agent asks the user.
+pub const QUESTION_TOOL: &str = "AskUserQuestion";
 
 /// The longest title, in characters.
 const MAX_TITLE_CHARS: usize = 2_000;
@@ -44,6 +47,22 @@ pub fn call_title(tool: &str, input: &Value) -> String {
         short
     } else {
         format!("{short} …")
+    }
+}
+
+/// Returns what is known of a call besides its kind and its title.
+pub fn call_detail(tool: &str, input: &Value) -> ToolCallDetail {
+    match tool_kind(tool) {
+        ToolKind::Command => {
+            ToolCallDetail::of_command(string_field(input, "command").unwrap_or_default())
+        }
+        ToolKind::Edit => {
+            let path = edited_path(input).map(|path| path.to_string_lossy().into_owned());
+            ToolCallDetail::Edit(path.into_iter().collect())
+        }
+        ToolKind::Mcp => ToolCallDetail::of_mcp_tool(tool),
+        ToolKind::Other(_) if tool == QUESTION_TOOL => ToolCallDetail::UserQuestion,
+        ToolKind::Read | ToolKind::Search | ToolKind::Other(_) => ToolCallDetail::Plain,
     }
 }
 
@@ -294,6 +313,25 @@ mod tests {
             )
         });
         shown.collect()
+    }
+
+    #[test]
+    fn a_call_is_known_by_its_tool_and_not_by_its_title() {
+        use crate::domain::own_tool::OwnTool;
+        let own = "mcp__agent_collab__ask_user";
+        let description = json!({"description": "explore", "file_path": "a, b"});
+        for (tool, wanted) in [
+            (own, ToolCallDetail::OwnTool(OwnTool::AskUser)),
+            ("mcp__agent_collab__nothing", ToolCallDetail::Plain),
+            ("mcp__notes__ask_user", ToolCallDetail::Plain),
+            (QUESTION_TOOL, ToolCallDetail::UserQuestion),
+            ("Edit", ToolCallDetail::Edit(vec!["a, b".to_owned()])),
+            ("Read", ToolCallDetail::Plain),
+        ] {
+            assert_eq!(call_detail(tool, &description), wanted, "{tool}");
+        }
+        let read = json!({ "file_path": own });
+        assert_eq!(call_detail("Read", &read), ToolCallDetail::Plain);
     }
 
     #[test]

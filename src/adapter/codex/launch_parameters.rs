@@ -7,7 +7,8 @@ use crate::adapter::{
     CliProcessLifetime, LaunchSpec, RepositoryTrust, SandboxProvider, SessionSpec, ToolServerSpec,
     TurnAccess, TurnSpec,
 };
-use crate::domain::tool_availability::{TOOL_SERVER_NAME, describe_tool_turns};
+use crate::domain::own_tool::TOOL_SERVER_NAME;
+use crate::domain::tool_availability::describe_tool_turns;
 
 /// The longest prompt that codex accepts, in characters.
 pub(super) const MAX_PROMPT_CHARS: usize = 1_048_576;

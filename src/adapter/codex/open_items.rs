@@ -10,7 +10,7 @@ use super::thread_items::{
     WebSearchItem,
 };
 use crate::adapter::{AdapterEvent, FileChange, FileChangeKind};
-use crate::domain::event::{ToolKind, ToolStatus};
+use crate::domain::event::{ToolCallDetail, ToolKind, ToolStatus};
 use crate::permission::{AgentToolCall, SandboxReach};
 
 /// The longest title of a tool, in characters.
@@ -33,6 +33,13 @@ impl CodexSpeaker<'_> {
             Self::SubAgent(thread_id) => format!("{thread_id}:{item_id}"),
         }
     }
+}
+
+/// What the start of a tool says about it.
+struct ItemLabel {
+    tool: ToolKind,
+    title: String,
+    detail: ToolCallDetail,
 }
 
 /// The unfinished items of the running turn, and what its patches change.
@@ -162,16 +169,16 @@ impl OpenItems {
         &mut self,
         speaker: CodexSpeaker,
         id: &str,
-        words: (ToolKind, String),
+        label: ItemLabel,
     ) -> Vec<AdapterEvent> {
-        self.start_call(speaker, id, words, None)
+        self.start_call(speaker, id, label, None)
     }
 
     fn start_call(
         &mut self,
         speaker: CodexSpeaker,
         id: &str,
-        (tool, title): (ToolKind, String),
+        label: ItemLabel,
         call: Option<AgentToolCall>,
     ) -> Vec<AdapterEvent> {
         let call = call.filter(|_| speaker == CodexSpeaker::Agent);
@@ -180,12 +187,12 @@ impl OpenItems {
             return Vec::new();
         }
         self.tools.push(item.clone());
-        let title = first_line_title(&title);
         vec![AdapterEvent::ToolStarted {
             item,
-            tool,
-            title,
+            tool: label.tool,
+            title: first_line_title(&label.title),
             call: call.map(Box::new),
+            detail: label.detail,
         }]
     }
 
@@ -200,12 +207,12 @@ impl OpenItems {
         &mut self,
         speaker: CodexSpeaker,
         id: &str,
-        words: (ToolKind, String),
+        label: ItemLabel,
         status: ThreadItemStatus,
         exit_code: Option<i32>,
         output: String,
     ) -> Vec<AdapterEvent> {
-        let mut events = self.start_tool(speaker, id, words);
+        let mut events = self.start_tool(speaker, id, label);
         let item = speaker.qualify_item_id(id);
         self.tools.retain(|open| *open != item);
         events.push(AdapterEvent::ToolEnded {
@@ -263,10 +270,10 @@ impl OpenItems {
         speaker: CodexSpeaker,
         command: CommandExecutionItem,
     ) -> Vec<AdapterEvent> {
-        let words = command_label(&command);
+        let label = command_label(&command);
         let output = command.aggregated_output.unwrap_or_default();
         let end = (command.status, command.exit_code, output);
-        self.end_tool_item(speaker, &command.id, words, end.0, end.1, end.2)
+        self.end_tool_item(speaker, &command.id, label, end.0, end.1, end.2)
     }
 
     fn end_patch(&mut self, speaker: CodexSpeaker, patch: &FileChangeItem) -> Vec<AdapterEvent> {
@@ -284,13 +291,13 @@ impl OpenItems {
     }
 
     fn end_mcp_call(&mut self, speaker: CodexSpeaker, mcp: McpCallItem) -> Vec<AdapterEvent> {
-        let words = mcp_call_label(&mcp);
+        let label = mcp_call_label(&mcp);
         let output = match (mcp.error, mcp.result) {
             (Some(error), _) => error.message,
             (None, Some(result)) => thread_items::join_content_texts(&result.content),
             (None, None) => String::new(),
         };
-        self.end_tool_item(speaker, &mcp.id, words, mcp.status, None, output)
+        self.end_tool_item(speaker, &mcp.id, label, mcp.status, None, output)
     }
 
     fn end_web_search(
@@ -310,7 +317,7 @@ impl OpenItems {
     }
 
     fn end_other_tool(&mut self, speaker: CodexSpeaker, tool: OtherToolItem) -> Vec<AdapterEvent> {
-        let words = other_tool_label(&tool);
+        let label = other_tool_label(&tool);
         // A tool without a status of its own succeeded if it ended.
         let status = match tool.status {
             ThreadItemStatus::Unknown | ThreadItemStatus::InProgress => ThreadItemStatus::Completed,
@@ -318,12 +325,17 @@ impl OpenItems {
             | ThreadItemStatus::Failed
             | ThreadItemStatus::Declined) => told,
         };
-        self.end_tool_item(speaker, &tool.id, words, status, None, tool.output)
+        self.end_tool_item(speaker, &tool.id, label, status, None, tool.output)
     }
 }
 
-fn command_label(command: &CommandExecutionItem) -> (ToolKind, String) {
-    (ToolKind::Command, strip_bash_wrapper(&command.command))
+fn command_label(command: &CommandExecutionItem) -> ItemLabel {
+    let line = strip_bash_wrapper(&command.command);
+    ItemLabel {
+        tool: ToolKind::Command,
+        detail: ToolCallDetail::of_command(&line),
+        title: line,
+    }
 }
 
 fn command_call(command: &CommandExecutionItem) -> Option<AgentToolCall> {
@@ -334,22 +346,39 @@ fn command_call(command: &CommandExecutionItem) -> Option<AgentToolCall> {
     })
 }
 
-fn patch_label(patch: &FileChangeItem) -> (ToolKind, String) {
-    let paths = patch.changes.iter().map(|change| change.path.as_str());
-    (ToolKind::Edit, paths.collect::<Vec<_>>().join(", "))
+fn patch_label(patch: &FileChangeItem) -> ItemLabel {
+    let paths = patch.changes.iter().map(|change| change.path.clone());
+    let paths: Vec<String> = paths.collect();
+    ItemLabel {
+        tool: ToolKind::Edit,
+        title: paths.join(", "),
+        detail: ToolCallDetail::Edit(paths),
+    }
 }
 
-fn mcp_call_label(mcp: &McpCallItem) -> (ToolKind, String) {
-    let title = format!("{}.{} {}", mcp.server, mcp.tool, mcp.arguments);
-    (ToolKind::Mcp, title)
+fn mcp_call_label(mcp: &McpCallItem) -> ItemLabel {
+    let name = format!("{}.{}", mcp.server, mcp.tool);
+    ItemLabel {
+        tool: ToolKind::Mcp,
+        title: format!("{name} {}", mcp.arguments),
+        detail: ToolCallDetail::of_mcp_tool(&name),
+    }
 }
 
-fn web_search_label(search: &WebSearchItem) -> (ToolKind, String) {
-    (ToolKind::Search, search.query.clone())
+fn web_search_label(search: &WebSearchItem) -> ItemLabel {
+    ItemLabel {
+        tool: ToolKind::Search,
+        title: search.query.clone(),
+        detail: ToolCallDetail::Plain,
+    }
 }
 
-fn other_tool_label(tool: &OtherToolItem) -> (ToolKind, String) {
-    (tool.name.clone(), tool.title.clone())
+fn other_tool_label(tool: &OtherToolItem) -> ItemLabel {
+    ItemLabel {
+        tool: tool.name.clone(),
+        title: tool.title.clone(),
+        detail: ToolCallDetail::Plain,
+    }
 }
 
 fn sub_agent_notice(activity: &SubAgentActivityItem) -> AdapterEvent {
@@ -388,4 +417,47 @@ fn first_line_title(text: &str) -> String {
         title.push('…');
     }
     title
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::domain::event::CommandAccess;
+    use crate::domain::own_tool::OwnTool;
+
+    fn detail_of(item: Value) -> ToolCallDetail {
+        let item = thread_items::parse_item(item).unwrap();
+        let events = OpenItems::default().on_started(CodexSpeaker::Agent, &item);
+        match events.into_iter().next() {
+            Some(AdapterEvent::ToolStarted { detail, .. }) => detail,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_call_is_known_by_its_item_and_not_by_its_title() {
+        let mcp = |server: &str, tool: &str| {
+            detail_of(json!({
+                "type": "mcpToolCall", "id": "1", "status": "inProgress",
+                "server": server, "tool": tool, "arguments": {},
+            }))
+        };
+        let own = ToolCallDetail::OwnTool(OwnTool::TodoWrite);
+        assert_eq!(mcp("agent_collab", "todowrite"), own);
+        assert_eq!(mcp("agent_collab", "nothing"), ToolCallDetail::Plain);
+        assert_eq!(mcp("notes", "todowrite"), ToolCallDetail::Plain);
+        let image = json!({"type": "imageView", "id": "1", "path": "agent_collab.ask_user"});
+        assert_eq!(detail_of(image), ToolCallDetail::Plain);
+        let command = |line: &str| {
+            detail_of(json!({
+                "type": "commandExecution", "id": "1", "status": "inProgress", "command": line,
+            }))
+        };
+        let reads = ToolCallDetail::Command(CommandAccess::ReadOnly);
+        assert_eq!(command("ls\ncat a"), reads);
+        let writes = ToolCallDetail::Command(CommandAccess::MayWrite);
+        assert_eq!(command("ls\nrm a"), writes);
+    }
 }

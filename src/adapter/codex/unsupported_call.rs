@@ -29,7 +29,7 @@ pub(super) fn parse_unsupported_call(line: &str) -> Option<AdapterEvent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::tool_availability::own_tool_name;
+    use crate::domain::own_tool::own_tool_name;
 
     #[test]
     fn a_call_of_a_tool_that_is_not_there_is_read_and_no_other_line() {

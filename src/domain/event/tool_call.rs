@@ -3,10 +3,16 @@
 //! A name that this version does not know is kept, and written back as it was.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString};
+
+use crate::domain::own_tool::{OwnTool, own_tool_name};
+use crate::permission::prove_read_only;
+use crate::permission::tool_names::permission_for_tool;
+use crate::text::truncate::ELLIPSIS;
 
 /// The kind of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Display, EnumString)]
@@ -28,6 +34,96 @@ pub enum ToolKind {
 impl From<String> for ToolKind {
     fn from(name: String) -> Self {
         Self::from_str(&name).unwrap_or(Self::Other(name))
+    }
+}
+
+/// What an adapter knows of a call, besides its kind and its title.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolCallDetail {
+    /// It calls one of the program's own tools.
+    OwnTool(OwnTool),
+    /// It asks the user, with a tool of the CLI.
+    UserQuestion,
+    Command(CommandAccess),
+    /// It edits the files at these paths.
+    Edit(Vec<String>),
+    /// There is nothing more to know.
+    #[default]
+    Plain,
+}
+
+/// Whether a command may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandAccess {
+    /// It is proven to only read.
+    ReadOnly,
+    MayWrite,
+}
+
+impl ToolCallDetail {
+    /// Returns the detail of a command, from its whole text.
+    pub fn of_command(line: &str) -> Self {
+        let proof = prove_read_only(line, Path::new("/"), Path::new("/"));
+        Self::Command(match proof {
+            Ok(()) => CommandAccess::ReadOnly,
+            Err(_) => CommandAccess::MayWrite,
+        })
+    }
+
+    /// Returns the detail of a call of an MCP server's tool, from its name at the CLI.
+    pub fn of_mcp_tool(name: &str) -> Self {
+        let tool = own_tool_name(name).and_then(|tool| tool.parse().ok());
+        tool.map_or(Self::Plain, Self::OwnTool)
+    }
+
+    /// Returns the detail that an event has. For an event of an earlier version, which has none, it is derived from
+    /// the call's title.
+    pub fn of_event(detail: Option<&Self>, tool: &ToolKind, title: &str) -> Self {
+        match (detail, tool) {
+            (Some(detail), _) => detail.clone(),
+            // The part that was cut off, such as further lines of a script, may write.
+            (None, ToolKind::Command) if title.ends_with(ELLIPSIS) => {
+                Self::Command(CommandAccess::MayWrite)
+            }
+            (None, ToolKind::Command) => Self::of_command(title),
+            (None, ToolKind::Edit) => Self::Edit(title.split(", ").map(str::to_owned).collect()),
+            (None, ToolKind::Mcp) => {
+                Self::of_mcp_tool(title.split_whitespace().next().unwrap_or_default())
+            }
+            (None, ToolKind::Other(name)) if permission_for_tool(name) == "question" => {
+                Self::UserQuestion
+            }
+            (None, ToolKind::Read | ToolKind::Search | ToolKind::Other(_)) => Self::Plain,
+        }
+    }
+
+    /// Returns the label of a call that has no words of its own for people; `None` for any other.
+    pub fn label(&self) -> Option<&'static str> {
+        match self {
+            Self::OwnTool(tool) => Some(tool.label()),
+            Self::UserQuestion => Some(OwnTool::AskUser.label()),
+            Self::Command(_) | Self::Edit(_) | Self::Plain => None,
+        }
+    }
+
+    /// Returns whether the agent asks the user with the call.
+    pub fn asks_user(&self) -> bool {
+        matches!(self, Self::UserQuestion | Self::OwnTool(OwnTool::AskUser))
+    }
+
+    /// Returns whether the call only hands in a plan, a review or the result of a step.
+    pub fn is_submission(&self) -> bool {
+        matches!(self, Self::OwnTool(tool) if tool.is_submission())
+    }
+
+    /// Returns the paths of the files that the call edits; empty where it edits none, or they are not known.
+    pub fn edited_paths(&self) -> &[String] {
+        match self {
+            Self::Edit(paths) => paths,
+            Self::OwnTool(_) | Self::UserQuestion | Self::Command(_) | Self::Plain => &[],
+        }
     }
 }
 
@@ -201,6 +297,8 @@ mod tests {
             r#"{"kind":"approval.answered","data":{"request":"r","allowed":true,"by":"a committee","reason":""}}"#,
             r#"{"kind":"agent","data":{"turn":"t","role":"planner","news":{"news":"tool_started","item":"i","tool":"command","title":"ls"}}}"#,
             r#"{"kind":"agent","data":{"turn":"t","role":"planner","news":{"news":"tool_started","item":"i","tool":"WebFetch","title":"x"}}}"#,
+            r#"{"kind":"agent","data":{"turn":"t","role":"planner","news":{"news":"tool_started","item":"i","tool":"mcp","title":"x","detail":{"own_tool":"todowrite"}}}}"#,
+            r#"{"kind":"agent","data":{"turn":"t","role":"planner","news":{"news":"tool_started","item":"i","tool":"command","title":"ls","detail":{"command":"read_only"}}}}"#,
             r#"{"kind":"agent","data":{"turn":"t","role":"planner","news":{"news":"tool_ended","item":"i","status":"declined","exit_code":null,"output":""}}}"#,
             r#"{"kind":"agent","data":{"turn":"t","role":"planner","news":{"news":"tool_ended","item":"i","status":"Done?","exit_code":1,"output":"o"}}}"#,
             r#"{"kind":"task.progress","data":{"session":"s","news":{"news":"files_changed","item":"i","paths":{"a":"add","b":"move to c","d":"chmod"},"diffs":{"a":"+x"}}}}"#,
@@ -210,5 +308,51 @@ mod tests {
         }
         let known = RegisteredMode::Known(AgentMode::Subagent);
         assert_eq!(serde_json::to_string(&known).unwrap(), r#""subagent""#);
+    }
+
+    #[test]
+    fn what_is_known_of_a_call_comes_from_its_title_only_where_nothing_else_says_it() {
+        use ToolCallDetail::{Command, Edit, OwnTool as Own, Plain, UserQuestion};
+        let other = |name: &str| ToolKind::Other(name.to_owned());
+        for (tool, title, wanted) in [
+            (
+                ToolKind::Command,
+                "cat a | head",
+                Command(CommandAccess::ReadOnly),
+            ),
+            (
+                ToolKind::Command,
+                "cat a | head…",
+                Command(CommandAccess::MayWrite),
+            ),
+            (
+                ToolKind::Command,
+                "sh a.sh",
+                Command(CommandAccess::MayWrite),
+            ),
+            (
+                ToolKind::Edit,
+                "a, b",
+                Edit(vec!["a".to_owned(), "b".to_owned()]),
+            ),
+            (
+                ToolKind::Mcp,
+                "agent_collab.todowrite {\"todos\":[{\"co…",
+                Own(OwnTool::TodoWrite),
+            ),
+            (ToolKind::Mcp, "mcp__agent_collab__task", Own(OwnTool::Task)),
+            (ToolKind::Mcp, "other.todowrite {}", Plain),
+            (ToolKind::Mcp, "agent_collab.nothing", Plain),
+            (ToolKind::Read, "agent_collab.ask_user", Plain),
+            (other("AskUserQuestion"), "Which?", UserQuestion),
+            (other("WebFetch"), "agent_collab.task", Plain),
+        ] {
+            assert_eq!(
+                ToolCallDetail::of_event(None, &tool, title),
+                wanted,
+                "{title}"
+            );
+            assert_eq!(ToolCallDetail::of_event(Some(&Plain), &tool, title), Plain);
+        }
     }
 }

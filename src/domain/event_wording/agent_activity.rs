@@ -1,7 +1,7 @@
 //! Words what agents say and do.
 
 use super::{EventSpeaker, EventTone, EventWording, describe_tool_call};
-use crate::domain::event::AgentActivity;
+use crate::domain::event::{AgentActivity, ToolCallDetail};
 use crate::domain::step_result;
 use crate::domain::turn::Role;
 use crate::text::capitalize;
@@ -15,8 +15,14 @@ pub fn word_activity(role: Option<Role>, news: &AgentActivity) -> Option<EventWo
         AgentActivity::Text { text } => {
             agent(Message, step_result::with_result_line(text).into_owned())
         }
-        AgentActivity::ToolStarted { tool, title, .. } => {
-            let (verb, subject) = describe_tool_call(tool, title);
+        AgentActivity::ToolStarted {
+            tool,
+            title,
+            detail,
+            ..
+        } => {
+            let detail = ToolCallDetail::of_event(detail.as_ref(), tool, title);
+            let (verb, subject) = describe_tool_call(tool, title, &detail);
             agent(Quiet, verb + &subject)
         }
         AgentActivity::ToolEnded {

@@ -68,6 +68,7 @@ mod tests {
             item: "1".to_owned(),
             tool: ToolKind::Command,
             title: "cargo test".to_owned(),
+            detail: None,
         };
         check(calls, Some("$ cargo test"));
         let text = "a secret plan".to_owned();

@@ -470,6 +470,7 @@ async fn a_call_is_told_what_its_own_child_does_and_of_no_other() {
         item: "i".to_owned(),
         tool: ToolKind::Command,
         title: "cargo test\n--all".to_owned(),
+        detail: None,
     };
     let calls = Event::TaskActivity {
         session: two,

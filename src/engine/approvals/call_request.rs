@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::adapter::{ApprovalRequest, FileChangeKind};
-use crate::domain::tool_availability::own_tool_name;
+use crate::domain::own_tool::own_tool_name;
 use crate::permission::loop_detector::LoopDetector;
 use crate::permission::tool_names::{self, permission_for_tool};
 use crate::permission::{AgentToolCall, LoopStatus, RuleSet, SessionLineage, loop_detector};

@@ -27,7 +27,9 @@ impl TaskTranscript {
                 self.texts.push(text.clone());
                 Some((MessageRole::Assistant, text.clone()))
             }
-            AgentActivity::ToolStarted { item, tool, title } => {
+            AgentActivity::ToolStarted {
+                item, tool, title, ..
+            } => {
                 self.open_calls
                     .insert(item.clone(), format!("{tool} {title}"));
                 None
@@ -75,6 +77,7 @@ mod tests {
             item: "1".to_owned(),
             tool: ToolKind::Command,
             title: "ls".to_owned(),
+            detail: None,
         };
         let ended = |item: &str| AgentActivity::ToolEnded {
             item: item.to_owned(),

@@ -53,6 +53,7 @@ fn event(n: u8, text: &str) -> Event {
             item,
             tool: ToolKind::from(text.clone()),
             title: text,
+            detail: None,
         },
         3 => AgentActivity::ToolEnded {
             item,

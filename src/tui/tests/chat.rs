@@ -235,6 +235,7 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
         item: "t1".to_owned(),
         tool: ToolKind::Command,
         title: "npm test".to_owned(),
+        detail: None,
     };
     let started = Event::Agent {
         turn: approval.turn.clone(),
@@ -274,6 +275,7 @@ fn asked(target: &str, child: Option<&str>) -> (Event, Event) {
             item: "t1".to_owned(),
             tool: ToolKind::Command,
             title: target.to_owned(),
+            detail: None,
         },
     };
     (started, Event::ApprovalRequested(approval))
@@ -887,6 +889,7 @@ fn files_of_the_repository_are_named_from_its_root() {
             item: item.to_owned(),
             tool: ToolKind::Edit,
             title: "/src/calculator/calc.py".to_owned(),
+            detail: None,
         },
     };
     screen.on_event(NOW, &call("1"));

@@ -234,6 +234,7 @@ fn ended_task(order: &TaskOrder) -> Vec<Event> {
         item: item.to_owned(),
         tool,
         title: title.to_owned(),
+        detail: None,
     };
     let ended = |item: &str, exit_code: i32, output: &str| AgentActivity::ToolEnded {
         item: item.to_owned(),

@@ -21,6 +21,7 @@ fn started(item: &str, tool: ToolKind, title: &str) -> Event {
         item: item.to_owned(),
         tool,
         title: title.to_owned(),
+        detail: None,
     })
 }
 

@@ -60,6 +60,7 @@ fn started(item: &str, command: &str) -> Event {
         item: item.to_owned(),
         tool: ToolKind::Command,
         title: command.to_owned(),
+        detail: None,
     })
 }
 
@@ -581,6 +582,7 @@ fn of_a_document_s_edit_the_front_matter_is_no_part() {
             item: "e".to_owned(),
             tool: ToolKind::Edit,
             title: path.clone(),
+            detail: None,
         }),
         agent(AgentActivity::FilesChanged {
             item: "e".to_owned(),

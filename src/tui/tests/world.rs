@@ -611,6 +611,7 @@ pub fn story() -> Vec<Event> {
         item: item.to_owned(),
         tool: ToolKind::Command,
         title: title.to_owned(),
+        detail: None,
     };
     let ended = |item: &str, status, code, output: &str| AgentActivity::ToolEnded {
         item: item.to_owned(),
@@ -670,6 +671,7 @@ pub fn story() -> Vec<Event> {
                 item: "t4".to_owned(),
                 tool: ToolKind::Edit,
                 title: "~/src/calculator/.agent-collab/turns/ses_a/plan.md".to_owned(),
+                detail: None,
             },
         ),
         agent(

@@ -124,9 +124,17 @@ pub fn from_activity(who: BlockAuthor, news: &AgentActivity) -> Vec<TranscriptBl
                 text: clean_for_display(text.trim()),
             })
         }
-        AgentActivity::ToolStarted { item, tool, title } => agent(BlockContent::Tool(
-            ToolCallCard::new(item, tool.clone(), title),
-        )),
+        AgentActivity::ToolStarted {
+            item,
+            tool,
+            title,
+            detail,
+        } => agent(BlockContent::Tool(ToolCallCard::new(
+            item,
+            tool.clone(),
+            title,
+            detail.as_ref(),
+        ))),
         AgentActivity::Notice { text } => notice(&format!(
             "{}: {text}",
             who.role().map_or("agent", Role::name)

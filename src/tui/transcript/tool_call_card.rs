@@ -17,10 +17,8 @@ use ratatui::text::{Line, Span};
 use super::card_rows::{panel_lines, panel_row, signed_lines};
 use super::front_matter_diff::without_front_matter;
 use super::read_fold::FoldState;
-use crate::domain::event::{PathChange, ToolKind};
-use crate::domain::event_wording::{
-    asks_user, call_label, describe_tool_call, is_submission, join_paths, short_path,
-};
+use crate::domain::event::{PathChange, ToolCallDetail, ToolKind};
+use crate::domain::event_wording::{describe_tool_call, join_paths, short_path};
 use crate::domain::ids::RequestId;
 use crate::text::capitalize;
 use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
@@ -41,6 +39,7 @@ pub struct ToolCallCard {
     tool: Option<ToolKind>,
     /// What it acts on, in one line.
     subject: String,
+    detail: ToolCallDetail,
     /// The files that it changes.
     files: Vec<ToolFileChange>,
     /// Its result, once it ended.
@@ -102,9 +101,15 @@ impl ToolFileChange {
 
 impl ToolCallCard {
     /// Creates the card of a running call.
-    pub fn new(item: &str, tool: ToolKind, about: &str) -> Self {
+    pub fn new(item: &str, tool: ToolKind, about: &str, detail: Option<&ToolCallDetail>) -> Self {
         Self {
             item: item.to_owned(),
+            detail: match ToolCallDetail::of_event(detail, &tool, about) {
+                ToolCallDetail::Edit(paths) => {
+                    ToolCallDetail::Edit(paths.iter().map(|path| to_one_line(path)).collect())
+                }
+                known => known,
+            },
             tool: Some(match tool {
                 ToolKind::Other(name) => ToolKind::Other(to_one_line(&name)),
                 known => known,
@@ -119,6 +124,7 @@ impl ToolCallCard {
             item: String::new(),
             tool: None,
             subject: to_one_line(about),
+            detail: ToolCallDetail::Plain,
             files: Vec::new(),
             end: None,
             pending_request: None,
@@ -135,8 +141,12 @@ impl ToolCallCard {
     /// Makes paths relative to a folder; returns whether something changed.
     pub fn relativize_paths(&mut self, root: &str) -> bool {
         let paths = self.files.iter_mut().map(|file| &mut file.path);
+        let edited = match &mut self.detail {
+            ToolCallDetail::Edit(paths) => paths.as_mut_slice(),
+            _ => &mut [],
+        };
         let mut differs = false;
-        for text in paths.chain([&mut self.subject]) {
+        for text in paths.chain(edited).chain([&mut self.subject]) {
             if text.contains(root) {
                 *text = text.replace(root, "");
                 differs = true;
@@ -175,15 +185,13 @@ impl ToolCallCard {
     pub fn finished_read(&self) -> Option<(&ToolKind, &str)> {
         let is_read = |tool: &&ToolKind| matches!(tool, ToolKind::Read | ToolKind::Search);
         let tool = self.tool.as_ref().filter(is_read)?;
-        let is_own = call_label(tool, &self.subject).is_some();
-        (self.has_only_succeeded() && !is_own).then_some((tool, self.subject.as_str()))
+        self.has_only_succeeded()
+            .then_some((tool, self.subject.as_str()))
     }
 
     /// Returns whether it has handed in a plan, a review or the result of a step, which the run shows itself.
     pub fn has_handed_in(&self) -> bool {
-        let tool = self.tool.as_ref();
-        let is_own = tool.is_some_and(|tool| call_label(tool, &self.subject).is_some());
-        is_own && is_submission(&self.subject) && self.has_only_succeeded()
+        self.detail.is_submission() && self.has_only_succeeded()
     }
 
     /// Returns whether it succeeded, and nobody was asked about it.
@@ -321,9 +329,12 @@ impl ToolCallCard {
                 _ => "edit ",
             },
             (Some(ToolKind::Edit), None) => {
-                return ("edit ".to_owned(), join_paths(self.subject.split(", ")));
+                return (
+                    "edit ".to_owned(),
+                    join_paths(self.detail.edited_paths().iter().map(String::as_str)),
+                );
             }
-            (Some(tool), _) => return describe_tool_call(tool, &self.subject),
+            (Some(tool), _) => return describe_tool_call(tool, &self.subject, &self.detail),
         };
         let paths = self.files.iter().map(|file| file.path.as_str());
         (verb.to_owned(), join_paths(paths))
@@ -331,19 +342,11 @@ impl ToolCallCard {
 
     /// Returns the verb as the row begins with it. The names of a CLI's tools stay as they are.
     fn shown_verb(&self, verb: &str) -> String {
-        let tool = self.tool.as_ref();
-        let is_ours = tool.is_some_and(|tool| call_label(tool, &self.subject).is_some());
-        match tool {
+        match &self.tool {
             Some(ToolKind::Read | ToolKind::Edit | ToolKind::Search) => capitalize(verb),
-            _ if is_ours => capitalize(verb),
+            _ if self.detail.label().is_some() => capitalize(verb),
             _ => verb.to_owned(),
         }
-    }
-
-    /// Returns whether the agent asks the user with this call.
-    fn asks_user(&self) -> bool {
-        let tool = self.tool.as_ref();
-        tool.is_some_and(|tool| asks_user(tool, &self.subject))
     }
 
     /// Renders its lines, at most `columns` wide.
@@ -443,7 +446,9 @@ impl ToolCallCard {
     fn state_sign(&self) -> (&'static str, Style) {
         match self.end.as_ref().map(|end| end.kind) {
             _ if self.denial().is_some() => ("✗ ", theme::BAD),
-            None if self.pending_request.is_some() || self.asks_user() => ("● ", theme::NEEDS_YOU),
+            None if self.pending_request.is_some() || self.detail.asks_user() => {
+                ("● ", theme::NEEDS_YOU)
+            }
             None => ("◐ ", theme::QUIET),
             Some(ToolOutcomeKind::Succeeded) => ("", theme::QUIET),
             Some(ToolOutcomeKind::Failed) => ("✗ ", theme::BAD),
@@ -472,7 +477,7 @@ impl ToolCallCard {
             .filter(|decision| decision.is_allowed);
         let (word, style) = match &self.end {
             _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
-            None if self.asks_user() => ("and waits", theme::QUIET),
+            None if self.detail.asks_user() => ("and waits", theme::QUIET),
             None if self.pending_request.is_some() => ("waiting for you", theme::NEEDS_YOU),
             // The sign in front says it.
             None => ("", theme::QUIET),
@@ -546,7 +551,7 @@ mod tests {
 
     #[test]
     fn a_draft_is_called_by_its_name_and_a_long_path_keeps_its_file() {
-        let mut card = ToolCallCard::new("1", ToolKind::Edit, DRAFT);
+        let mut card = ToolCallCard::new("1", ToolKind::Edit, DRAFT, None);
         check(&card, 60, FoldState::Folded, "◐ ✎ Edit plan.md (draft)");
         card.end = Some(ToolCallOutcome::from_status(
             &ToolStatus::Completed,
@@ -558,6 +563,7 @@ mod tests {
             "1",
             ToolKind::Edit,
             "src/a/very/long/path/to/算法/the_file_itself.rs",
+            None,
         );
         check(
             &card,
@@ -569,7 +575,7 @@ mod tests {
 
     #[test]
     fn an_edit_opens_to_what_changed() {
-        let mut card = ToolCallCard::new("1", ToolKind::Edit, "a.sh");
+        let mut card = ToolCallCard::new("1", ToolKind::Edit, "a.sh", None);
         let diff = "@@ -1,2 +1,2 @@\n same\n-old 中\n+new 🎉\n@@ -9 +9,2 @@\n+end";
         card.set_file_changes(vec![ToolFileChange::new("a.sh", PathChange::Update, diff)]);
         card.end = Some(ToolCallOutcome::from_status(
@@ -594,7 +600,7 @@ mod tests {
 
     #[test]
     fn a_command_that_failed_says_its_exit_code_and_its_last_line() {
-        let mut card = ToolCallCard::new("1", ToolKind::Command, "sh tests/run.sh");
+        let mut card = ToolCallCard::new("1", ToolKind::Command, "sh tests/run.sh", None);
         card.end = Some(ToolCallOutcome::from_status(
             &ToolStatus::Failed,
             Some(1),
@@ -616,7 +622,7 @@ mod tests {
 
     #[test]
     fn a_call_that_its_turn_left_did_not_go_well() {
-        let mut card = ToolCallCard::new("1", ToolKind::Command, "ls");
+        let mut card = ToolCallCard::new("1", ToolKind::Command, "ls", None);
         card.end = Some(ToolCallOutcome::from_status(
             &ToolStatus::Abandoned,
             None,
@@ -627,7 +633,7 @@ mod tests {
 
     #[test]
     fn what_the_user_decided_stands_behind_the_call() {
-        let mut card = ToolCallCard::new("1", ToolKind::Command, "ls");
+        let mut card = ToolCallCard::new("1", ToolKind::Command, "ls", None);
         let decision = |is_allowed, reason: &str| CardDecision {
             is_allowed,
             is_users: true,
@@ -655,12 +661,21 @@ mod tests {
     #[test]
     fn a_question_of_an_agent_is_named_once() {
         let other = |name: &str| ToolKind::Other(name.to_owned());
-        let card = ToolCallCard::new("1", other("AskUserQuestion"), "AskUserQuestion");
+        let card = ToolCallCard::new("1", other("AskUserQuestion"), "AskUserQuestion", None);
         check(&card, 40, FoldState::Folded, "● Asks you  and waits");
         let asks = "agent_collab.ask_user {\"text\":\"Which";
-        let card = ToolCallCard::new("1", ToolKind::Mcp, asks);
+        let card = ToolCallCard::new("1", ToolKind::Mcp, asks, None);
         check(&card, 40, FoldState::Folded, "● Asks you  and waits");
-        let card = ToolCallCard::new("1", other("WebFetch"), "WebFetch");
+        let card = ToolCallCard::new("1", other("WebFetch"), "WebFetch", None);
         check(&card, 40, FoldState::Folded, "◐ WebFetch");
+        for detail in [None, Some(&ToolCallDetail::Plain)] {
+            let card = ToolCallCard::new("1", ToolKind::Read, "agent_collab.ask_user", detail);
+            check(
+                &card,
+                40,
+                FoldState::Folded,
+                "◐ → Read agent_collab.ask_user",
+            );
+        }
     }
 }

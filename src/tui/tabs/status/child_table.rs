@@ -6,6 +6,7 @@ use ratatui::style::Style;
 
 use super::status_tables::StatusTable;
 use crate::domain::child_activity::ChildActivity;
+use crate::domain::event::ToolCallDetail;
 use crate::domain::event_wording::describe_tool_call;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::run::RunState;
@@ -85,7 +86,8 @@ fn child_cells(child: &ChildSession, now: UnixMillis) -> [(String, Style); 5] {
     let doing = child.doing.as_ref().filter(|_| child.began_at.is_some());
     let doing = doing.map(|doing| match doing {
         ChildActivity::Call { tool, title } => {
-            let (verb, subject) = describe_tool_call(tool, title);
+            let detail = ToolCallDetail::of_event(None, tool, title);
+            let (verb, subject) = describe_tool_call(tool, title, &detail);
             format!(" › {verb}{subject}")
         }
         ChildActivity::Patch(state) => format!(" › {}", state.label()),
