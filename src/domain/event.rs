@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::tool_call::{
-    ApprovalDecider, CommandAccess, PathChange, ToolCallDetail, ToolKind, ToolStatus,
+    ApprovalDecider, CallPermission, CommandAccess, PathChange, ToolCallDetail, ToolKind,
+    ToolStatus,
 };
 use super::bound_parts::BindingChange;
 use super::child_path::ChildPath;
@@ -725,8 +726,7 @@ pub struct AgentProcess {
 pub struct Approval {
     pub request: RequestId,
     pub turn: TurnId,
-    /// The permission it needs: `bash`, `edit`, `read`, or a tool's name.
-    pub permission: String,
+    pub permission: CallPermission,
     /// What it would act on, cleaned.
     pub targets: Vec<String>,
     /// The agent's or CLI's reason, cleaned.

@@ -14,7 +14,7 @@ use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
 use crate::config::diagnostic::escape_control_chars;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
-use crate::domain::event::{Approval, ApprovalDecider, Event};
+use crate::domain::event::{Approval, ApprovalDecider, CallPermission, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::run::RunState;
 use crate::engine::call_paths::resolve_call_paths;
@@ -161,22 +161,22 @@ fn build_call(approval: &Approval, root: &Path) -> AgentToolCall {
     let paths = || approval.targets.iter().map(PathBuf::from).collect();
     let text = approval.targets.join("\n");
     let reach = SandboxReach::Unconfined;
-    match approval.permission.as_str() {
-        "bash" => AgentToolCall::Command {
+    match &approval.permission {
+        CallPermission::Bash => AgentToolCall::Command {
             line: text,
             cwd: root.to_owned(),
             reach,
         },
-        "edit" => AgentToolCall::Edit {
+        CallPermission::Edit => AgentToolCall::Edit {
             paths: paths(),
             reach,
         },
-        "read" => AgentToolCall::Read {
+        CallPermission::Read => AgentToolCall::Read {
             paths: paths(),
             search: None,
         },
-        name => AgentToolCall::Tool {
-            name: name.to_owned(),
+        CallPermission::Other(name) => AgentToolCall::Tool {
+            name: name.clone(),
             input: text,
         },
     }

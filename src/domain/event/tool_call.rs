@@ -193,6 +193,27 @@ impl fmt::Display for PathChange {
     }
 }
 
+/// The permission that a call needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Display, EnumString)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum CallPermission {
+    /// To run a command.
+    Bash,
+    Edit,
+    Read,
+    /// To call a tool, under the name of the tool or of a permission of several tools.
+    #[serde(untagged)]
+    #[strum(default)]
+    Other(String),
+}
+
+impl From<String> for CallPermission {
+    fn from(name: String) -> Self {
+        Self::from_str(&name).unwrap_or(Self::Other(name))
+    }
+}
+
 /// Who decided about a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Display, EnumString)]
 #[serde(rename_all = "snake_case")]
@@ -263,6 +284,12 @@ mod tests {
             ("move to a b", PathChange::Move("a b".to_owned())),
             ("move to", PathChange::Other("move to".to_owned())),
             ("of tomorrow", PathChange::Other(other())),
+        ]);
+        check(&[
+            ("bash", CallPermission::Bash),
+            ("edit", CallPermission::Edit),
+            ("read", CallPermission::Read),
+            ("webfetch", CallPermission::Other("webfetch".to_owned())),
         ]);
         check(&[
             ("permission", ApprovalDecider::Permission),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{EventSpeaker, EventTone, EventWording, RejectedFindings, word_event, word_review};
-use crate::domain::event::{Approval, ApprovalDecider, DenialKind, Event};
+use crate::domain::event::{Approval, ApprovalDecider, CallPermission, DenialKind, Event};
 use crate::domain::ids::RequestId;
 use crate::text::clean_to_one_line;
 
@@ -83,9 +83,11 @@ impl Approval {
     /// Describes what the call would do and, if it is a child's, whose it is.
     pub fn describe_call(&self) -> String {
         let what = clean_to_one_line(&self.targets.join(", "));
-        let call = match self.permission.as_str() {
-            "bash" => what,
-            permission => format!("{permission} {what}"),
+        let call = match &self.permission {
+            CallPermission::Bash => what,
+            permission @ (CallPermission::Edit
+            | CallPermission::Read
+            | CallPermission::Other(_)) => format!("{permission} {what}"),
         };
         match &self.child {
             Some(child) => format!("{}: {call}", child.last()),

@@ -3,7 +3,7 @@
 use super::step_execution::{audit_again, current_at_stage, enter_stage};
 use super::{RunState, scope_questions, turn_lifecycle};
 use crate::domain::effect::Effect;
-use crate::domain::event::Approval;
+use crate::domain::event::{Approval, CallPermission};
 use crate::domain::plan_execution::{CurrentStep, StepStage};
 use crate::domain::question::{HeldEdit, QuestionAnswer, QuestionKind};
 use crate::permission::PermissionAction;
@@ -31,7 +31,7 @@ pub(super) fn ask_about_held_edits(
 
 /// Records what the user allowed an agent to edit, so that the audit of the step does not ask again.
 pub(super) fn on_edit_allowed(state: &mut RunState, approval: &Approval) {
-    if approval.permission == "edit"
+    if approval.permission == CallPermission::Edit
         && let Some(current) = current_step_mut(state)
     {
         current.allowed_edits.extend_from_slice(&approval.targets);

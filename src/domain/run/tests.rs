@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::event::StepAudit;
+use crate::domain::event::{CallPermission, StepAudit};
 use crate::domain::findings::tests::document_events::{DocumentSources, NoFiles};
 use crate::domain::findings::{DisputeSide, FindingSeverity, ReviewRemark};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
@@ -1493,7 +1493,7 @@ fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() 
     let asked = Event::ApprovalRequested(Approval {
         request: RequestId::new("req_1"),
         turn: TurnId::new("trn_3"),
-        permission: "edit".to_owned(),
+        permission: CallPermission::Edit,
         targets: vec!["rules.md".to_owned()],
         reason: None,
         why: None,

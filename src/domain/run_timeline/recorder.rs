@@ -101,13 +101,13 @@ impl RunTimeline {
         let has_said = self.turns.last().is_some_and(|turn| turn.to.is_some());
         let is_goal = state.phase == Phase::RefineGoal && has_said && is_idle(state);
         let what = match (state.current_question(), state.approvals.first()) {
-            (_, Some(approval)) => Some(approval.permission.as_str()),
+            (_, Some(approval)) => Some(approval.permission.to_string()),
             // A limit ends by itself, so the user has nothing to do.
             (Some(question), None) => match question.kind {
                 QuestionKind::UsageLimit { .. } => None,
-                _ => Some(question.kind.name()),
+                _ => Some(question.kind.name().to_owned()),
             },
-            (None, None) => is_goal.then_some("goal"),
+            (None, None) => is_goal.then(|| "goal".to_owned()),
         };
         let open = self.waits.last_mut().filter(|wait| wait.to.is_none());
         match (open, what) {
@@ -123,7 +123,7 @@ impl RunTimeline {
                 self.waits.extend(what.map(|what| ActivitySpan {
                     from: at,
                     to: None,
-                    what: what.to_owned(),
+                    what,
                 }));
             }
         }

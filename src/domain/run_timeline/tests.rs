@@ -2,7 +2,9 @@
 
 use super::recorder::MAX_TURNS;
 use super::*;
-use crate::domain::event::{Approval, ApprovalDecider, Event, RunParameters, StepAudit};
+use crate::domain::event::{
+    Approval, ApprovalDecider, CallPermission, Event, RunParameters, StepAudit,
+};
 use crate::domain::findings::{FindingSeverity, ReviewRemark};
 use crate::domain::ids::RequestId;
 use crate::domain::phase::Gate;
@@ -299,7 +301,7 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
     let asked = Event::ApprovalRequested(Approval {
         request: request.clone(),
         turn: TurnId::new("trn_3"),
-        permission: "bash".to_owned(),
+        permission: CallPermission::Bash,
         targets: vec!["make".to_owned()],
         reason: None,
         why: None,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::adapter::ApprovalRequest;
 use crate::domain::child_path::ChildPath;
-use crate::domain::event::Approval;
+use crate::domain::event::{Approval, CallPermission};
 use crate::engine::agent_activity;
 use crate::engine::approvals::caller_context::CallerContext;
 use crate::permission::approval_suggestions::suggest_approvals;
@@ -52,11 +52,11 @@ fn clean_decision_reason(why: &DecisionReason) -> DecisionReason {
 fn displayed_permission_and_targets(
     call: &AgentToolCall,
     decision: &Decision,
-) -> (String, Vec<String>) {
+) -> (CallPermission, Vec<String>) {
     if decision.action == PermissionAction::Ask {
         let targets = decision.request.targets.iter();
         return (
-            agent_activity::clean_line(&decision.request.permission),
+            agent_activity::clean_line(&decision.request.permission).into(),
             targets
                 .map(|target| agent_activity::clean_line(&target.text))
                 .collect(),
@@ -70,12 +70,12 @@ fn displayed_permission_and_targets(
     };
     match call {
         AgentToolCall::Command { line, .. } => {
-            ("bash".to_owned(), vec![agent_activity::clean_line(line)])
+            (CallPermission::Bash, vec![agent_activity::clean_line(line)])
         }
-        AgentToolCall::Edit { paths, .. } => ("edit".to_owned(), list(paths)),
-        AgentToolCall::Read { paths, .. } => ("read".to_owned(), list(paths)),
+        AgentToolCall::Edit { paths, .. } => (CallPermission::Edit, list(paths)),
+        AgentToolCall::Read { paths, .. } => (CallPermission::Read, list(paths)),
         AgentToolCall::Tool { name, input } => (
-            agent_activity::clean_line(name),
+            agent_activity::clean_line(name).into(),
             vec![agent_activity::clean_line(input)],
         ),
     }

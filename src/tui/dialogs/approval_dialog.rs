@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::edit_preview::EditPreview;
 use crate::domain::child_path::ChildPath;
-use crate::domain::event::{Approval, ApprovalDecision};
+use crate::domain::event::{Approval, ApprovalDecision, CallPermission};
 use crate::domain::run::RunState;
 use crate::permission::{
     ApprovalMatcher, ApprovalScope, DecisionReason, DecisionSource, MaxApprovalScope,
@@ -27,10 +27,12 @@ pub(super) fn build_dialog(
     state: &RunState,
     exact: Option<&ExactCall>,
 ) -> ChoiceDialog {
-    let asked = match approval.permission.as_str() {
-        "bash" => "Allow this command?".to_owned(),
-        "edit" => "Allow this edit?".to_owned(),
-        other => format!("Allow this call of {other}?"),
+    let asked = match &approval.permission {
+        CallPermission::Bash => "Allow this command?".to_owned(),
+        CallPermission::Edit => "Allow this edit?".to_owned(),
+        other @ (CallPermission::Read | CallPermission::Other(_)) => {
+            format!("Allow this call of {other}?")
+        }
     };
     let exact = exact.filter(|exact| exact.call == approval.n);
     let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} {}", approval.n), &asked)

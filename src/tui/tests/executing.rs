@@ -5,7 +5,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::look::click;
 use super::pictures::{check, not_writing};
 use super::world::{NOW, approving, asking, drawn, press, press_at, questions, running, settings};
-use crate::domain::event::{Event, StepAudit};
+use crate::domain::event::{CallPermission, Event, StepAudit};
 use crate::domain::findings::{FindingSeverity, ReviewRemark};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
@@ -316,7 +316,7 @@ fn the_approval_of_a_changed_plan_names_the_steps_that_changed() {
 /// An agent asks to write a new file, which its diff names as `named`.
 fn asking_for_notes(named: &str) -> (Screen, RunState) {
     let mut state = approving(&["NOTES.md"]);
-    state.approvals[0].permission = "edit".to_owned();
+    state.approvals[0].permission = CallPermission::Edit;
     let mut screen = not_writing();
     let lines: String = (1..=30).map(|n| format!("+line {n} 中文\n")).collect();
     screen.on_pending_call(crate::tui::ExactCall {

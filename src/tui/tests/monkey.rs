@@ -24,7 +24,7 @@ use super::outcome::awake_at;
 use super::weights::destroys;
 use super::world::{NOW, approving, asking, questions, running, screen, state, story};
 use crate::domain::diff_scope::DiffScope;
-use crate::domain::event::Approval;
+use crate::domain::event::{Approval, CallPermission};
 use crate::domain::ids::{RequestId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan_execution::StepStage;
@@ -291,7 +291,7 @@ fn arbitration_place(reason: ArbitrationReason) -> String {
 fn other_calls() -> Vec<Place> {
     fn of(permission: &str, target: &str, child: Option<&str>) -> Option<RunState> {
         let mut state = approving(&[target]);
-        state.approvals[0].permission = permission.to_owned();
+        state.approvals[0].permission = permission.to_owned().into();
         state.approvals[0].child = child.map(|path| path.to_owned().into());
         state.approvals[0].offers = vec![ApprovalMatcher::Exact(target.to_owned())];
         Some(state)
@@ -606,9 +606,9 @@ fn place(screen: &Screen, state: Option<&RunState>) -> String {
 }
 
 fn call_place(call: &Approval) -> &'static str {
-    match (call.permission.as_str(), &call.child) {
-        ("edit", None) => "call of an edit",
-        ("edit", Some(_)) => "call of a patch",
+    match (&call.permission, &call.child) {
+        (CallPermission::Edit, None) => "call of an edit",
+        (CallPermission::Edit, Some(_)) => "call of a patch",
         (_, Some(_)) => "call of a child",
         (_, None) => "call",
     }

@@ -2,7 +2,7 @@
 
 use super::pictures::not_writing;
 use super::world::{NOW, approving, asking, created, drawn, press, settings, state};
-use crate::domain::event::{AgentActivity, Event, PathChange, StepAudit, ToolKind};
+use crate::domain::event::{AgentActivity, CallPermission, Event, PathChange, StepAudit, ToolKind};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
@@ -217,7 +217,7 @@ fn what_failed_is_read_in_the_dialog_alone() {
 fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
     let mut screen = not_writing();
     let mut approval = approving(&["npm test"]).approvals.remove(0);
-    approval.permission = "bash".to_owned();
+    approval.permission = CallPermission::Bash;
     let mut begun = created();
     begun.gate = Gate::Auto;
     let events = [

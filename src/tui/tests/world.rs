@@ -9,8 +9,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::domain::bound_parts::{BindingChange, BoundKind};
 use crate::domain::event::{
-    AgentActivity, Approval, Event, PathChange, RunParameters, ToolKind, ToolStatus,
-    WorkflowSettings,
+    AgentActivity, Approval, CallPermission, Event, PathChange, RunParameters, ToolKind,
+    ToolStatus, WorkflowSettings,
 };
 use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::findings::{FindingDisposition, FindingResponse, FindingSeverity, ReviewRemark};
@@ -280,7 +280,7 @@ pub fn approving(targets: &[&str]) -> RunState {
     state.approvals = vec![Approval {
         request: RequestId::new("req_1"),
         turn: TurnId::new("trn_1"),
-        permission: "bash".to_owned(),
+        permission: CallPermission::Bash,
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),
         reason: Some("the tests need the package index".to_owned()),
         why: Some(DecisionReason {

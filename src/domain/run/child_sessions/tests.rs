@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::Run;
 use super::*;
-use crate::domain::event::{Approval, Event, RunParameters};
+use crate::domain::event::{Approval, CallPermission, Event, RunParameters};
 use crate::domain::ids::RequestId;
 use crate::domain::question::{AgentQuestion, QuestionAsker, QuestionKind};
 use crate::domain::task::{TaskOutcome, session_depth};
@@ -56,7 +56,7 @@ fn asked(child: u8) -> Event {
     Event::ApprovalRequested(Approval {
         request: RequestId::from(format!("ses_{child}/1")),
         turn: TurnId::new(format!("ses_{child}.1")),
-        permission: "read".to_owned(),
+        permission: CallPermission::Read,
         targets: vec![".env".to_owned()],
         reason: None,
         why: None,

@@ -1,7 +1,7 @@
 //! Tests that an incomplete document is requested once more, and no more often.
 
 use super::*;
-use crate::domain::event::{ApprovalDecider, DENIED_BY_USER, DenialKind};
+use crate::domain::event::{ApprovalDecider, CallPermission, DENIED_BY_USER, DenialKind};
 use crate::domain::missing_part::MissingPart;
 use crate::domain::turn::TurnRetryReason;
 
@@ -287,7 +287,7 @@ fn approval() -> Approval {
     Approval {
         request: RequestId::new("r"),
         turn: TurnId::new("trn_1"),
-        permission: "bash".to_owned(),
+        permission: CallPermission::Bash,
         targets: Vec::new(),
         reason: None,
         why: None,

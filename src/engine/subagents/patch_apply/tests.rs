@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::domain::event::ApprovalDecision;
+use crate::domain::event::{ApprovalDecision, CallPermission};
 use crate::domain::ids::TurnId;
 use crate::domain::task::{TaskOrder, TaskWaitMode};
 use crate::engine::approvals::{ApprovalTestRun, play_running_turn};
@@ -284,8 +284,11 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
     let asked = &engine.state().approvals[0];
     assert_eq!(asked.child, Some("you ▸ general#1".to_owned().into()));
     assert_eq!(
-        (asked.permission.as_str(), asked.targets.as_slice()),
-        ("edit", ["a".to_owned(), "b".to_owned()].as_slice())
+        (&asked.permission, asked.targets.as_slice()),
+        (
+            &CallPermission::Edit,
+            ["a".to_owned(), "b".to_owned()].as_slice()
+        )
     );
     assert!(asked.offers.is_empty());
     let why = asked.why.as_ref().unwrap();
