@@ -11,19 +11,29 @@ use crate::domain::plan_execution::{PlanExecution, StepCount, StepRecord};
 use crate::domain::run_timeline::ReviewSpan;
 use crate::text::pluralize;
 
-/// How the end of a review begins that the agents settled.
-const FINISHED_AFTER: &str = "finished after ";
+/// Who ended the review of a plan, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReviewEnd {
+    /// The agents agreed.
+    Settled,
+    ForcedByUser,
+    AcceptedByUser,
+}
 
 impl VerdictRecord {
-    /// Says how the review ended that led to the approval of this plan: `finished after 3 reviews`.
-    fn describe_end(&self, approved: &Sha256) -> String {
-        let is_settled = self.value.is_approved() && !self.forced && self.plan_sha256 == *approved;
-        let n_reviews = pluralize(usize::try_from(self.iteration).unwrap_or(0), "review");
-        match (is_settled, self.forced) {
-            (true, _) => format!("{FINISHED_AFTER}{n_reviews}"),
-            (false, true) => format!("approved by you anyway after {n_reviews}"),
-            (false, false) => format!("accepted by you after {n_reviews}"),
+    /// Returns how the review ended that led to the approval of this plan.
+    fn review_end(&self, approved: &Sha256) -> ReviewEnd {
+        if self.forced {
+            ReviewEnd::ForcedByUser
+        } else if self.value.is_approved() && self.plan_sha256 == *approved {
+            ReviewEnd::Settled
+        } else {
+            ReviewEnd::AcceptedByUser
         }
+    }
+
+    fn describe_reviews(&self) -> String {
+        pluralize(usize::try_from(self.iteration).unwrap_or(0), "review")
     }
 }
 
@@ -38,21 +48,31 @@ impl RunState {
     /// open`. `None` while it has not ended, and where there was none.
     pub fn describe_review_end(&self) -> Option<String> {
         let (verdict, approved) = (self.verdict.as_ref()?, self.approved_sha256.as_ref()?);
-        let how = verdict.describe_end(approved);
-        let n_earlier = self.findings.review_count().saturating_sub(self.iteration);
-        let counts = self.findings.describe_counts(n_earlier);
-        Some(if counts.is_empty() {
-            format!("{how}, without findings")
-        } else {
-            format!("{how}: {counts}")
-        })
+        let how = match verdict.review_end(approved) {
+            ReviewEnd::Settled => "finished after",
+            ReviewEnd::ForcedByUser => "approved by you anyway after",
+            ReviewEnd::AcceptedByUser => "accepted by you after",
+        };
+        Some(self.with_finding_counts(&format!("{how} {}", verdict.describe_reviews())))
     }
 
     /// Says the same as a value behind the label `Review`: `3 reviews: 7 fixed`.
     pub fn describe_review_value(&self) -> Option<String> {
-        let end = self.describe_review_end()?;
-        let value = end.strip_prefix(FINISHED_AFTER).map(str::to_owned);
-        Some(value.unwrap_or(end))
+        let (verdict, approved) = (self.verdict.as_ref()?, self.approved_sha256.as_ref()?);
+        match verdict.review_end(approved) {
+            ReviewEnd::Settled => Some(self.with_finding_counts(&verdict.describe_reviews())),
+            ReviewEnd::ForcedByUser | ReviewEnd::AcceptedByUser => self.describe_review_end(),
+        }
+    }
+
+    fn with_finding_counts(&self, how: &str) -> String {
+        let n_earlier = self.findings.review_count().saturating_sub(self.iteration);
+        let counts = self.findings.describe_counts(n_earlier);
+        if counts.is_empty() {
+            format!("{how}, without findings")
+        } else {
+            format!("{how}: {counts}")
+        }
     }
 
     /// Returns the records of the steps of this plan that have ended, also while one of the others is planned again.
