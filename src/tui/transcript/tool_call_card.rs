@@ -6,7 +6,6 @@
 mod card_decision;
 mod tool_outcome;
 
-use card_decision::ALLOWED_LABEL;
 pub use card_decision::CardDecision;
 pub use tool_outcome::ToolCallOutcome;
 use tool_outcome::ToolOutcomeKind;
@@ -253,14 +252,16 @@ impl ToolCallCard {
                 (_, status) => status.to_owned(),
             },
         };
-        let counts = self.status_parts(usize::MAX).into_iter();
-        let counts: Vec<String> = counts
-            .map(|(text, _)| text.trim().replace('−', "-"))
-            // The user's permission is printed where it is given.
-            .filter(|text| *text != status && !text.starts_with(ALLOWED_LABEL))
-            .chain((!status.is_empty()).then_some(status.clone()))
+        let n_lines = self.n_lines().map(|n| pluralize(n, "line"));
+        let counts = self.change_counts().into_iter();
+        // The user's permission is printed where it is given.
+        let parts: Vec<String> = n_lines
+            .into_iter()
+            .chain(counts.map(|(text, _)| text.replace('−', "-")))
+            .chain(self.denial().map(CardDecision::describe))
+            .chain((!status.is_empty()).then_some(status))
             .collect();
-        let mut lines = vec![format!("{verb}{about}: {}", counts.join(", "))];
+        let mut lines = vec![format!("{verb}{about}: {}", parts.join(", "))];
         if self.denial().is_none() {
             let detail = self.end.as_ref().and_then(|end| end.detail.as_ref());
             lines.extend(detail.map(|detail| format!("  {detail}")));
@@ -456,8 +457,8 @@ impl ToolCallCard {
         }
     }
 
-    /// Returns the parts behind the subject: line counts and the status.
-    fn status_parts(&self, columns: usize) -> Vec<(String, Style)> {
+    /// Returns how many lines were added and removed, as far as any were.
+    fn change_counts(&self) -> Vec<(String, Style)> {
         let counts = match self.tool {
             // A patch's description already has its full counts, and its lines may be incomplete.
             None => [].iter(),
@@ -470,6 +471,13 @@ impl ToolCallCard {
         };
         let counts = counts.map(ToolFileChange::line_counts);
         let (more, less) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        let added = (more > 0).then(|| (format!("+{more}{rest}"), theme::GOOD));
+        let removed = (less > 0).then(|| (format!("−{less}{rest}"), theme::BAD));
+        added.into_iter().chain(removed).collect()
+    }
+
+    /// Returns the parts behind the subject: line counts and the status.
+    fn status_parts(&self, columns: usize) -> Vec<(String, Style)> {
         let refused = self.denial().map(CardDecision::describe);
         let allowed = self
             .decision
@@ -484,28 +492,17 @@ impl ToolCallCard {
             Some(end) => (end.status.as_str(), self.state_sign().1),
         };
         let n_lines = self.n_lines().map(|n| pluralize(n, "line"));
-        let parts = [
-            (n_lines, theme::QUIET),
-            ((more > 0).then(|| format!("+{more}{rest}")), theme::GOOD),
-            ((less > 0).then(|| format!("−{less}{rest}")), theme::BAD),
-            (
-                (!word.is_empty()).then(|| truncate_to_columns(word, columns)),
-                style,
-            ),
-            (allowed.map(CardDecision::describe), theme::QUIET),
-        ];
-        let mut before = "  ";
         let mut status = Vec::new();
-        for (text, style) in parts {
-            let Some(text) = text else {
-                continue;
-            };
-            // Words stand apart from each other and from the counts.
-            let is_count = text.starts_with(['+', '−']);
-            let lead = if is_count { before } else { "  " };
+        status.extend(n_lines.map(|text| (format!("  {text}"), theme::QUIET)));
+        for (text, style) in self.change_counts() {
+            let lead = if status.is_empty() { "  " } else { " " };
             status.push((format!("{lead}{text}"), style));
-            before = " ";
         }
+        // Words stand apart from each other and from the counts.
+        let word = (!word.is_empty()).then(|| (truncate_to_columns(word, columns), style));
+        let allowed = allowed.map(|decision| (decision.describe(), theme::QUIET));
+        let words = word.into_iter().chain(allowed);
+        status.extend(words.map(|(text, style)| (format!("  {text}"), style)));
         status
     }
 

@@ -3,9 +3,6 @@
 use super::tool_outcome::DENIED_LABEL;
 use crate::tui::text_wrap::to_one_line;
 
-/// Shown for a call that was allowed.
-pub(super) const ALLOWED_LABEL: &str = "allowed";
-
 /// What was decided about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardDecision {
@@ -20,7 +17,7 @@ impl CardDecision {
     /// Describes the decision: `denied by you: not now`.
     pub(super) fn describe(&self) -> String {
         let verb = if self.is_allowed {
-            ALLOWED_LABEL
+            "allowed"
         } else {
             DENIED_LABEL
         };
