@@ -24,8 +24,7 @@ pub(super) fn build_dialog(
     let mut sheet =
         ChoiceDialog::new(question_dialog_id(id), &title).with_reason_in_chat(message, theme::BAD);
     sheet.full_text = Some((title, message.to_owned()));
-    // Some messages already tell the user to log in.
-    if *kind == TurnFailureKind::Login && !message.contains("login") {
+    if *kind == TurnFailureKind::Login {
         let way_out = format!(
             "Log in to {adapter} in another terminal, then try again. `agent-collab doctor` shows the command."
         );
