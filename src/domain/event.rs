@@ -903,7 +903,7 @@ pub enum AgentActivity {
     Silent {
         /// For how many seconds.
         seconds: u64,
-        /// Why, in one line that starts with `slow`, `waits`, `stuck` or `stopped`; repeated when it changes.
+        /// Why, in one line for people; the event is repeated when it changes. `None` in events of earlier versions.
         #[serde(default)]
         verdict: Option<String>,
     },

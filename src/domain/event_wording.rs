@@ -20,7 +20,7 @@ use std::fmt;
 use super::bound_parts::describe_binding_changes;
 use super::event::Event;
 use super::event::tampering;
-use super::findings::FindingSeverity;
+use super::findings::{FindingOutcome, FindingSeverity};
 use super::missing_part::describe_missing_parts;
 use super::phase::Phase;
 use super::plan_execution::StepAssessment;
@@ -51,7 +51,7 @@ pub struct DetailLine {
     /// The severity of the finding that the line is about, if it is about a new one.
     pub severity: Option<FindingSeverity>,
     /// What became of the finding that the line is about, if it is about an earlier one.
-    pub outcome: Option<&'static str>,
+    pub outcome: Option<FindingOutcome>,
     pub text: String,
     /// What the program found of its evidence, as in `✓ evidence`; may be empty.
     pub evidence: String,
@@ -76,8 +76,8 @@ impl fmt::Display for DetailLine {
             write!(line, "[{}] ", severity.as_str())?;
         }
         match self.outcome {
-            Some(outcome) if self.text.is_empty() => line.write_str(outcome)?,
-            Some(outcome) => write!(line, "{outcome}: ")?,
+            Some(outcome) if self.text.is_empty() => line.write_str(outcome.label())?,
+            Some(outcome) => write!(line, "{}: ", outcome.label())?,
             None => {}
         }
         line.write_str(&self.text)?;

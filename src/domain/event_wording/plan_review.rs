@@ -66,15 +66,13 @@ impl RejectedFindings {
         }
     }
 
-    /// Returns what a review says became of an earlier finding, in the words of [`FindingOutcome`].
-    fn outcome_label(&self, verdict: &FindingVerdict) -> &'static str {
+    /// Returns what a review says became of an earlier finding.
+    fn outcome(&self, verdict: &FindingVerdict) -> FindingOutcome {
         match verdict.kind {
-            VerdictKind::Stands => "open",
-            VerdictKind::Fixed => FindingOutcome::Fixed.label(),
-            VerdictKind::Withdrawn if self.0.contains(&verdict.n) => {
-                FindingOutcome::Rejected.label()
-            }
-            VerdictKind::Withdrawn => FindingOutcome::Withdrawn.label(),
+            VerdictKind::Stands => FindingOutcome::Open,
+            VerdictKind::Fixed => FindingOutcome::Fixed,
+            VerdictKind::Withdrawn if self.0.contains(&verdict.n) => FindingOutcome::Rejected,
+            VerdictKind::Withdrawn => FindingOutcome::Withdrawn,
         }
     }
 }
@@ -100,7 +98,7 @@ pub fn word_review(review: &ReviewDocument, rejected: &RejectedFindings) -> Even
     });
     let verdicts = review.verdicts.iter().map(|verdict| DetailLine {
         number: format!("{}. ", verdict.n),
-        outcome: Some(rejected.outcome_label(verdict)),
+        outcome: Some(rejected.outcome(verdict)),
         ..DetailLine::from(clean_to_one_line(&verdict.detail))
     });
     let unopened = facts

@@ -406,7 +406,7 @@ fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
     let number = line.number.trim_end().trim_end_matches('.');
     let label = match (line.severity, line.outcome) {
         (Some(severity), _) => Some((severity.as_str(), finding_label_style(severity))),
-        (None, Some(outcome)) => Some((outcome, theme::QUIET)),
+        (None, Some(outcome)) => Some((outcome.label(), theme::QUIET)),
         (None, None) => None,
     };
     let mut spans = vec![Span::raw("  ")];
