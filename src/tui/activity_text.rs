@@ -42,7 +42,7 @@ impl AgentLabelForm {
 }
 
 /// Describes what the program waits for before there is a run.
-pub fn describe_start(screen: &Screen) -> (String, Style) {
+fn describe_start(screen: &Screen) -> PresentText {
     let (text, style) = match screen.dialogs.unfinished_run {
         _ if screen.run_facts.is_needed_by_covered_screen => {
             ("● Your run is waiting for you", theme::NEEDS_YOU)
@@ -55,7 +55,7 @@ pub fn describe_start(screen: &Screen) -> (String, Style) {
         None if screen.run_facts.welcome.has_blocker() => ("Not ready", theme::WARNING),
         None => ("Ready", theme::QUIET),
     };
-    (text.to_owned(), style)
+    PresentText::new(text, style)
 }
 
 /// The signs of the spinner, in turn; each without UTF-8 as a line that turns, see `ascii_fallback`.
@@ -67,7 +67,7 @@ pub const SPINNER_STEP: Duration = Duration::from_millis(200);
 pub const WAITING_MARK: &str = "● ";
 
 /// Returns the mark before the text of [`describe_activity`]: for work and for what waits; empty for the rest.
-pub fn activity_mark(screen: &Screen, state: &RunState, now: UnixMillis) -> &'static str {
+fn activity_mark(screen: &Screen, state: &RunState, now: UnixMillis) -> &'static str {
     let is_waiting = !state.approvals.is_empty()
         || state.current_question().is_some()
         || state.phase == Phase::RefineGoal && state.running.is_none() && state.busy.is_none();
@@ -89,6 +89,8 @@ pub fn activity_mark(screen: &Screen, state: &RunState, now: UnixMillis) -> &'st
 pub struct PresentText {
     mark: &'static str,
     text: String,
+    /// How long it has lasted, apart from the text; may be empty.
+    time: String,
     pub style: Style,
 }
 
@@ -101,17 +103,42 @@ pub struct PresentRoom {
 }
 
 impl PresentText {
+    fn new(text: impl Into<String>, style: Style) -> Self {
+        Self {
+            text: text.into(),
+            style,
+            ..Self::default()
+        }
+    }
+
     /// Creates a text that is about nothing that happens.
     pub fn quiet(text: String) -> Self {
+        Self::new(text, theme::QUIET)
+    }
+
+    /// Adds how long it has lasted.
+    fn with_time(self, took: &str) -> Self {
         Self {
-            mark: "",
-            text,
-            style: theme::QUIET,
+            time: format!("  {took}"),
+            ..self
         }
     }
 
     pub fn width(&self) -> usize {
-        text_width(self.mark) + text_width(&self.text)
+        text_width(self.mark) + text_width(&self.text) + text_width(&self.time)
+    }
+
+    /// Cuts it to a width, its time first.
+    fn truncated(mut self, columns: usize) -> Self {
+        if self.width() > columns {
+            let room = columns.saturating_sub(text_width(self.mark));
+            let whole = truncate_to_columns(&format!("{}{}", self.text, self.time), room);
+            match whole.strip_prefix(&self.text) {
+                Some(time) => self.time = time.to_owned(),
+                None => (self.text, self.time) = (whole, String::new()),
+            }
+        }
+        self
     }
 
     /// Renders it; while something works, the colour is in the mark alone and the time is quiet.
@@ -122,16 +149,13 @@ impl PresentText {
             .chain([Role::Planner, Role::Reviewer].map(theme::role_style))
             .any(|style| style == self.style);
         if self.mark.is_empty() || !works {
-            return Line::from(vec![mark, Span::styled(self.text, self.style)]);
+            let text = self.text + &self.time;
+            return Line::from(vec![mark, Span::styled(text, self.style)]);
         }
-        let (doing, time) = match self.text.rfind("  ") {
-            Some(at) => self.text.split_at(at),
-            None => (self.text.as_str(), ""),
-        };
         Line::from(vec![
             mark,
-            Span::raw(doing.to_owned()),
-            Span::styled(time.to_owned(), theme::QUIET),
+            Span::raw(self.text),
+            Span::styled(self.time, theme::QUIET),
         ])
     }
 }
@@ -145,39 +169,31 @@ pub fn present_text(
 ) -> PresentText {
     let columns = room.columns;
     let Some(state) = state else {
-        let (text, style) = describe_start(screen);
-        return PresentText {
-            mark: "",
-            text: truncate_to_columns(&text, columns),
-            style,
-        };
+        return describe_start(screen).truncated(columns);
     };
-    let forms = AgentLabelForm::ALL.map(|form| {
-        let (text, style) = describe_activity(screen, state, now, form);
-        let mark = activity_mark(screen, state, now);
-        PresentText { mark, text, style }
+    let forms = AgentLabelForm::ALL.map(|form| PresentText {
+        mark: activity_mark(screen, state, now),
+        ..describe_activity(screen, state, now, form)
     });
     let found = forms
         .iter()
         .find(|form| form.width() + room.hint_columns + 3 <= columns);
-    let mut present = found.unwrap_or(&forms[forms.len() - 1]).clone();
-    let room = columns.saturating_sub(text_width(present.mark));
-    present.text = truncate_to_columns(&present.text, room);
-    present
+    let present = found.unwrap_or(&forms[forms.len() - 1]).clone();
+    present.truncated(columns)
 }
 
 /// Describes who is active or needed: the user, an agent or the program.
-pub fn describe_activity(
+fn describe_activity(
     screen: &Screen,
     state: &RunState,
     now: UnixMillis,
     named: AgentLabelForm,
-) -> (String, Style) {
+) -> PresentText {
     if screen.run_facts.is_quitting {
-        return ("Quitting".to_owned(), theme::STRONG);
+        return PresentText::new("Quitting", theme::STRONG);
     }
     if screen.run_facts.is_needed_by_covered_screen {
-        return ("Your run is waiting for you".to_owned(), theme::NEEDS_YOU);
+        return PresentText::new("Your run is waiting for you", theme::NEEDS_YOU);
     }
     let clock = screen.local_clock();
     let limit = match named {
@@ -187,31 +203,26 @@ pub fn describe_activity(
         }
     };
     if let Some(text) = limit {
-        return (text, theme::WARNING);
+        return PresentText::new(text, theme::WARNING);
     }
     if let Some(word) = describe_read_only_run(screen, state) {
-        return (word.to_owned(), theme::QUIET);
+        return PresentText::new(word, theme::QUIET);
     }
     if !state.approvals.is_empty() {
-        return (WAITS.to_owned(), theme::NEEDS_YOU);
+        return PresentText::new(WAITS, theme::NEEDS_YOU);
     }
     if let Some(question) = state.current_question() {
         let style = match question.kind {
             QuestionKind::Gate { .. } => WAITS_FOR_ROUTINE,
             _ => theme::NEEDS_YOU,
         };
-        return (WAITS.to_owned(), style);
+        return PresentText::new(WAITS, style);
     }
     if let Some(running) = &state.running {
-        let role = running.order.purpose.role();
-        let text = describe_turn(screen, running, now, named);
-        return (text, theme::role_style(role));
+        return describe_turn(screen, running, now, named);
     }
     match &state.busy {
-        Some(busy) => {
-            let text = describe_busy_program(screen, state, busy, now, named);
-            (text, theme::RUNNING)
-        }
+        Some(busy) => describe_busy_program(screen, state, busy, now, named),
         None if state.phase.is_final() => {
             let (sign, style) = match state.phase {
                 Phase::Done => ("✓ ", theme::GOOD),
@@ -219,12 +230,12 @@ pub fn describe_activity(
             };
             let tasks = describe_running_tasks(state);
             let lead = if tasks.is_empty() { "" } else { " · " };
-            (format!("{sign}Run finished{lead}{tasks}"), style)
+            PresentText::new(format!("{sign}Run finished{lead}{tasks}"), style)
         }
-        None if state.phase == Phase::RefineGoal => (WAITS.to_owned(), theme::NEEDS_YOU),
+        None if state.phase == Phase::RefineGoal => PresentText::new(WAITS, theme::NEEDS_YOU),
         None => match super::discussion_commands::describe_running(state, now) {
-            Some(text) => (text, theme::RUNNING),
-            None => ("Idle".to_owned(), theme::QUIET),
+            Some(text) => PresentText::new(text, theme::RUNNING),
+            None => PresentText::new("Idle", theme::QUIET),
         },
     }
 }
@@ -235,10 +246,11 @@ fn describe_turn(
     running: &RunningTurn,
     now: UnixMillis,
     named: AgentLabelForm,
-) -> String {
-    let who = labels::role_title(running.order.purpose.role());
+) -> PresentText {
+    let role = running.order.purpose.role();
+    let who = labels::role_title(role);
     let took = labels::format_elapsed(running.started_at, now);
-    match (&screen.tabs.status.silent_turn, running.result) {
+    let text = match (&screen.tabs.status.silent_turn, running.result) {
         (Some(silent), ResultValidity::Yes)
             if matches!(named, AgentLabelForm::Briefly | AgentLabelForm::WithTime) =>
         {
@@ -254,19 +266,18 @@ fn describe_turn(
             format!("{who} {took}")
         }
         (None, ResultValidity::Yes) => {
-            let doing = running.order.purpose.describe_progress();
-            let gap = if named == AgentLabelForm::Briefly {
-                " "
-            } else {
-                "  "
-            };
-            format!("{who} {doing}{gap}{took}")
+            let doing = format!("{who} {}", running.order.purpose.describe_progress());
+            if named != AgentLabelForm::Briefly {
+                return PresentText::new(doing, theme::role_style(role)).with_time(&took);
+            }
+            format!("{doing} {took}")
         }
         (_, ResultValidity::No) if named == AgentLabelForm::WithTime => {
             format!("{who} stopping {took}")
         }
         (_, ResultValidity::No) => format!("{who} is being interrupted {took}"),
-    }
+    };
+    PresentText::new(text, theme::role_style(role))
 }
 
 /// Describes the tasks that still run after the end of the run; empty if there are none.
@@ -308,18 +319,13 @@ fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static 
     }
 }
 
-/// Describes the tests of a step with how long they have run, and how many steps there are.
-fn describe_timed_tests(
-    state: &RunState,
-    what: &str,
-    took: String,
-    named: AgentLabelForm,
-) -> String {
+/// Describes the tests of a step, and how many steps there are.
+fn describe_step_tests(state: &RunState, what: String, named: AgentLabelForm) -> String {
     match named {
         AgentLabelForm::Full | AgentLabelForm::Alone => {
-            format!("{what} of {}  {took}", state.step_count().all)
+            format!("{what} of {}", state.step_count().all)
         }
-        AgentLabelForm::Briefly | AgentLabelForm::WithTime => format!("{what}  {took}"),
+        AgentLabelForm::Briefly | AgentLabelForm::WithTime => what,
     }
 }
 
@@ -330,7 +336,8 @@ fn describe_busy_program(
     busy: &ProgramOperation,
     now: UnixMillis,
     named: AgentLabelForm,
-) -> String {
+) -> PresentText {
+    let present = |text: String| PresentText::new(text, theme::RUNNING);
     let what = describe_program_operation(busy, state);
     let step = match busy {
         ProgramOperation::Baseline => Some(0),
@@ -340,17 +347,18 @@ fn describe_busy_program(
     let running = step.and_then(|step| Some((step, screen.tabs.plan.proof_board.running(step)?)));
     let Some((step, (run, since))) = running else {
         return match screen.tabs.plan.proof_board.tests_since(state) {
-            Some(since) => {
-                describe_timed_tests(state, &what, labels::format_elapsed(since, now), named)
-            }
-            None => what,
+            Some(since) => present(describe_step_tests(state, what, named))
+                .with_time(&labels::format_elapsed(since, now)),
+            None => present(what),
         };
     };
     let (run, took) = (run.describe(), labels::format_elapsed(since, now));
     match named {
-        AgentLabelForm::WithTime => format!("{what}  {took}"),
-        AgentLabelForm::Briefly if step == 0 => format!("Before step 1: {run} {took}"),
-        AgentLabelForm::Briefly => format!("Step {step}: {run} {took}"),
-        AgentLabelForm::Full | AgentLabelForm::Alone => format!("{what}: {run}  {took}"),
+        AgentLabelForm::WithTime => present(what).with_time(&took),
+        AgentLabelForm::Briefly if step == 0 => present(format!("Before step 1: {run} {took}")),
+        AgentLabelForm::Briefly => present(format!("Step {step}: {run} {took}")),
+        AgentLabelForm::Full | AgentLabelForm::Alone => {
+            present(format!("{what}: {run}")).with_time(&took)
+        }
     }
 }
