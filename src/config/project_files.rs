@@ -21,7 +21,7 @@ pub const PROJECT_DIR: &str = ".agent-collab";
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Instruction files for agents in the root of a repository.
-const ROOT_INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+pub const ROOT_INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
 /// The instruction file for agents in a folder of a repository.
 const NESTED_INSTRUCTIONS: &str = "AGENTS.md";

@@ -1,8 +1,11 @@
 //! Checks that only the registry of adapters knows which CLIs there are; everything else asks for their traits.
 
+use agent_collab::adapter::{AgentSandbox, adapter_entry};
+use agent_collab::config::project_files::ROOT_INSTRUCTIONS;
+use agent_collab::config::schema::KEYS;
 use agent_collab::domain::adapter_kind::AdapterKind;
 use regex::Regex;
-use strum::VariantNames;
+use strum::{IntoEnumIterator, VariantNames};
 
 use crate::none;
 use crate::sources::{self, Source, line_of};
@@ -59,6 +62,26 @@ fn only_the_registry_knows_which_adapters_there_are() {
         "add a field to AdapterTraits (src/adapter/adapter_traits.rs), set it in the traits of each adapter, and read \
          it here with `NamedAdapter::traits` or `adapter_entry(kind).traits`",
     );
+}
+
+#[test]
+fn the_configuration_says_of_the_adapters_what_their_traits_say() {
+    let all = || AdapterKind::iter().map(|kind| adapter_entry(kind).traits);
+    let key = KEYS.iter().find(|key| key.path == "safety.contain_agents");
+    let help = key.unwrap().help;
+    for traits in all() {
+        let is_contained = matches!(traits.sandbox, AgentSandbox::AgentCollab);
+        assert_eq!(help.contains(traits.cli_name), is_contained, "{help}");
+        let is_read = |file: &&str| ROOT_INSTRUCTIONS.contains(file);
+        let files = traits.rule_files;
+        assert!(files.is_empty() || files.iter().any(is_read), "{files:?}");
+    }
+    for file in ROOT_INSTRUCTIONS {
+        assert!(
+            all().any(|traits| traits.rule_files.contains(&file)),
+            "{file}"
+        );
+    }
 }
 
 #[test]
