@@ -482,7 +482,7 @@ impl ChoiceDialog {
         let body = self.body.iter();
         let body = body.filter(|line| line.kind != DialogLineKind::InFullText);
         let body = body.filter(|line| !self.is_in_edit(line));
-        let body = body.map(|line| (line.text.clone(), line.style));
+        let body = body.map(|line| (line.sequential_text(), line.style));
         body.chain(compared.cloned()).collect()
     }
 

@@ -17,6 +17,7 @@ use super::labels::{describe_program_operation, role_title};
 use super::text_wrap;
 use super::welcome_page::WelcomeInfo;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState};
+use crate::domain::turn::TurnPurpose;
 use plain_text::without_signs;
 
 /// The first lines.
@@ -137,7 +138,11 @@ impl LineInterface<'_> {
                 self.screen.linear.activity = None;
                 return;
             }
-            _ => {
+            Some(_) => {
+                let line = "Type the next goal, or a command.".to_owned();
+                (line.clone(), line)
+            }
+            None => {
                 let line = format!("Type a text. {}.", self.screen.describe_target(self.state));
                 (line.clone(), line)
             }
@@ -158,8 +163,22 @@ fn running_turn_line(state: &RunState) -> Option<(String, String)> {
         ResultValidity::Yes => running.order.purpose.describe_progress(),
         ResultValidity::No => "is being interrupted".to_owned(),
     };
-    let line = format!("{who} {does}.");
+    let of = match running.order.purpose {
+        TurnPurpose::Review => describe_review_place(state),
+        _ => String::new(),
+    };
+    let line = format!("{who} {does}{of}.");
     Some((format!("{line} {}", running.started_at.0), line))
+}
+
+/// Says which review of the goal comes or runs: `, review 2 of at most 5`.
+fn describe_review_place(state: &RunState) -> String {
+    let review = state.verdict.as_ref().map_or(0, |last| last.iteration) + 1;
+    let cap = state.iteration_limit();
+    if review > cap {
+        return String::new();
+    }
+    format!(", review {review} of at most {cap}")
 }
 
 /// Returns whether an operation of the program takes long enough to be told.

@@ -114,7 +114,7 @@ pub fn parse_refiner(argument: &str) -> Result<ScreenCommand, String> {
         "" => Ok(ScreenCommand::ChooseRefiner(None)),
         "planner" => Ok(ScreenCommand::ChooseRefiner(Some(Role::Planner))),
         "reviewer" => Ok(ScreenCommand::ChooseRefiner(Some(Role::Reviewer))),
-        _ => Err("/refiner takes `planner` or `reviewer`".to_owned()),
+        _ => Err("/talk takes `planner` or `reviewer`".to_owned()),
     }
 }
 

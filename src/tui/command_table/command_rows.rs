@@ -54,8 +54,9 @@ static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
     slash_command("/goal", Build(|text| Ok(ScreenCommand::SetGoal(text.to_owned()))),
         "Set the goal, or confirm it in your words").with_argument(Text("TEXT")).titled("Set or confirm the goal…")
         .unless(only_if::goal_is_open_or_run_has_ended).changes_run_with_argument().sendable(),
-    key_command("/refiner", &[plain_key(KeyCode::F(2))], Anywhere, Build(parse::parse_refiner),
-        "Choose who talks with you").with_argument(Optional(&["planner", "reviewer"]))
+    key_command("/talk", &[plain_key(KeyCode::F(2))], Anywhere, Build(parse::parse_refiner),
+        "Choose who talks with you").named("refiner").with_unlisted_name("/refiner")
+        .with_argument(Optional(&["planner", "reviewer"]))
         .unless(only_if::goal_is_open).changes_run(),
     key_command("/undo", &[letter_key('u')], OutsideComposer, Build(parse::parse_undo),
         "Undo the last step with changes, or all from step N on").titled("Undo the last step").with_argument(Optional(&["N"]))

@@ -33,6 +33,20 @@ pub(super) enum DialogLineKind {
 }
 
 impl DialogLine {
+    /// Returns its text, with a colon after the label of a field in place of the column of the values.
+    pub(super) fn sequential_text(&self) -> String {
+        let label = match self.kind {
+            DialogLineKind::Field(columns) => self.text.split_at_checked(columns),
+            _ => None,
+        };
+        match label {
+            Some((label, value)) if !label.trim().is_empty() => {
+                format!("{}: {}", label.trim(), value.trim())
+            }
+            _ => self.text.clone(),
+        }
+    }
+
     pub(super) fn new(text: &str, style: Style, kind: DialogLineKind) -> Self {
         Self {
             text: text.to_owned(),

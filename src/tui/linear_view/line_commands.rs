@@ -71,12 +71,25 @@ impl LineInterface<'_> {
                 "No question with such a choice is open. An empty line repeats what is asked.",
             );
         }
+        if is_asked && is_yes_or_no(text) && self.takes_no_short_text() {
+            return self.reply(&format!(
+                "`{text}` is none of the choices: type a number. A text for an agent has more than one word."
+            ));
+        }
         let typed = if text == "?" { "/help" } else { text };
         match parse_slash_command(typed) {
             Ok(command) => self.perform_line_command(&command, text, timing),
             Err(CommandParseError::Wrong(why)) => self.reply(&why),
             Err(CommandParseError::Text) => self.submit_line(text.to_owned(), timing),
         }
+    }
+
+    /// Returns whether a question with choices is open that no agent asked, so that a bare yes would go to the wrong place.
+    fn takes_no_short_text(&self) -> bool {
+        let known = self.screen.dialog_context();
+        let target = composer_target::composer_target(self.state, None, &known);
+        self.screen.pending_dialog(self.state).is_some()
+            && !matches!(target, ComposerTarget::AgentQuestion(..))
     }
 
     /// Prints the open question again, or what a text does now.
@@ -254,6 +267,10 @@ impl LineInterface<'_> {
 
 fn is_steering(action: &Action) -> bool {
     matches!(action, Action::Event(Event::Steered { .. }))
+}
+
+fn is_yes_or_no(text: &str) -> bool {
+    ["y", "yes", "n", "no"].contains(&text.to_lowercase().as_str())
 }
 
 /// Returns the choice that a line names: its number from 1, or its letter.

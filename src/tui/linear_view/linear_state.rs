@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::plain_text::{signs_to_words, without_signs};
-use crate::domain::proof_progress::ProofProgress;
+use crate::domain::proof_progress::{ProofProgress, ProofRun};
+use crate::domain::step_proof::ProofCell;
 use crate::tui::dialog::ComposerDraft;
 use crate::tui::labels::role_title;
 use crate::tui::markdown::strip_marks;
@@ -40,6 +41,8 @@ pub struct LinearView {
     pub(super) activity: Option<String>,
     /// Whose text was printed last, if nothing came after it.
     pub(super) speaker: Option<BlockAuthor>,
+    /// The block of code that an agent's text is in: the length of its fence and its name.
+    pub(super) fence: Option<(usize, String)>,
     /// The last line of the user, which need not be repeated.
     pub(super) typed: String,
     /// What the user asked to see.
@@ -56,6 +59,9 @@ pub(super) enum WantedView {
     Tab(TabKind),
     Selection,
 }
+
+/// The backticks that start a block of code.
+const MIN_FENCE_TICKS: usize = 3;
 
 /// After that many lines, older ones may be printed again below a question.
 const MAX_RECENT_LINES: usize = 10_000;
@@ -76,9 +82,37 @@ impl LinearView {
 
     /// Prints the end of a test run that proves a step.
     pub fn on_proof_progress(&mut self, progress: &ProofProgress) {
-        if self.is_introduced {
+        // The chat says how a step's own tests ended.
+        let is_in_chat = matches!(
+            progress.run,
+            ProofRun::Cell(ProofCell::Baseline | ProofCell::Green)
+        );
+        if self.is_introduced && !is_in_chat {
             let end = progress.describe_end();
             self.replies.extend(end.map(|end| signs_to_words(&end)));
+        }
+    }
+
+    /// Says where a block of code starts and ends, in place of its fences.
+    fn speak_fence(&mut self, line: String) -> String {
+        let trimmed = line.trim();
+        let rest = trimmed.trim_start_matches('`');
+        let n_ticks = trimmed.len() - rest.len();
+        match self.fence.take() {
+            Some((ticks, name)) if rest.is_empty() && n_ticks >= ticks => format!("End of {name}."),
+            Some(open) => {
+                self.fence = Some(open);
+                line
+            }
+            None if n_ticks < MIN_FENCE_TICKS || rest.contains('`') => line,
+            None => {
+                let (head, name) = match rest.trim() {
+                    "" => ("Code:".to_owned(), "the code"),
+                    info => (format!("{info}:"), info),
+                };
+                self.fence = Some((n_ticks, name.to_owned()));
+                head
+            }
         }
     }
 
@@ -110,6 +144,10 @@ impl LinearView {
                 let is_next = self.speaker.replace(author) == Some(author);
                 let verb = if continues { "continues" } else { "says" };
                 let head = (!is_next).then(|| format!("{} {verb}:", author_name(author)));
+                if !continues {
+                    self.fence = None;
+                }
+                let lines = lines.into_iter().map(|line| self.speak_fence(line));
                 head.into_iter().chain(lines).collect()
             }
             TranscriptNews::Deed { author, mut lines } => {
@@ -147,5 +185,36 @@ fn author_name(author: BlockAuthor) -> &'static str {
         BlockAuthor::User => "You",
         BlockAuthor::TaskGiver => "Task",
         BlockAuthor::System => "agent-collab",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::turn::Role;
+
+    #[test]
+    fn a_block_of_code_starts_and_ends_in_words() {
+        let mut view = LinearView::default();
+        let mut print = |continues: bool, lines: &[&str]| {
+            view.news_lines(TranscriptNews::Speech {
+                author: BlockAuthor::Agent(Role::Planner),
+                continues,
+                lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+                reason: None,
+            })
+        };
+        assert_eq!(
+            print(false, &["Here:", "````goal.md", "# A", "```", "x"]),
+            ["Planner says:", "Here:", "goal.md:", "# A", "```", "x"]
+        );
+        assert_eq!(print(true, &["```", "````"]), ["```", "End of goal.md."]);
+        assert_eq!(
+            print(false, &["```", "a `b`", "```", "```inline```"]),
+            ["Code:", "a `b`", "End of the code.", "```inline```"]
+        );
+        // A block that was never closed ends with its text.
+        assert_eq!(print(false, &["```sh"]), ["sh:"]);
+        assert_eq!(print(false, &["```sh"]), ["sh:"]);
     }
 }

@@ -114,7 +114,7 @@ fn ground(word: &str) -> Ground {
         "/discuss-stop" | "/board" => (Some(discussion::running()), as_it_is),
         "/discuss-on" => (Some(discussion::cut_off()), as_it_is),
         "/minutes" | "/quote" => (Some(discussion::by_vote()), as_it_is),
-        "/refiner" => (None, as_it_is),
+        "/talk" => (None, as_it_is),
         "/resume" => (None, |screen, _| screen.ask_to_resume("a goal\nin Plan")),
         "/copy" | "/copy-code" | "/editor" | "/pager" | "/up" | "/line-up" | "/top" => {
             (executing(), long)

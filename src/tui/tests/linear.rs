@@ -5,6 +5,7 @@ use super::world::{
 };
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
+use crate::domain::question::QuestionKind;
 use crate::domain::run::{Run, RunState};
 use crate::domain::turn::TurnPurpose;
 use crate::tui::LineInterface;
@@ -112,6 +113,28 @@ fn a_call_is_answered_only_by_a_choice_that_was_typed_after_it_was_printed() {
     // Nothing is printed yet: no line can be meant for it.
     let mut screen = linear_screen();
     assert_eq!(type_line(&mut screen, "1", AfterQuestion, &state), []);
+}
+
+#[test]
+fn a_bare_yes_is_sent_to_nobody_where_the_program_asks() {
+    let mut n_asked = 0;
+    for (phase, kind) in questions() {
+        if matches!(kind, QuestionKind::Agent { .. }) {
+            continue;
+        }
+        let state = asking(phase, kind);
+        for line in ["yes", "No"] {
+            let mut screen = linear_screen();
+            news(&mut screen, Some(&state));
+            let actions = type_line(&mut screen, line, LineTiming::AfterQuestion, &state);
+            assert_eq!(actions, [], "{line}: {state:?}");
+            let printed = news(&mut screen, Some(&state)).lines;
+            let is_said = |said: &String| said.contains("is none of the choices");
+            assert!(printed.iter().any(is_said), "{printed:#?}");
+            n_asked += 1;
+        }
+    }
+    assert!(n_asked > 20, "{n_asked}");
 }
 
 #[test]

@@ -159,9 +159,8 @@ impl RunSummaryCard {
         head.chain(commits).chain(details).chain(took)
     }
 
-    /// Returns what linear mode prints of it: also the commands for what can be done next.
+    /// Returns what linear mode prints of it below the heading that says how the run ended: also the commands for what can be done next.
     pub fn linear_lines(&self) -> Vec<String> {
-        let head = format!("The run is {}.", self.phase.label().to_lowercase());
         // How a new goal is typed is said below.
         let is_command = |key: &&RunSummaryKey| key.name.starts_with('/') && key.name != "/write";
         let keys = self.keys.iter().chain(&self.copy_key);
@@ -172,8 +171,7 @@ impl RunSummaryCard {
             .iter()
             .map(|line| format!("Merge: {line}"));
         let text = self.texts().chain(self.untouched.clone());
-        let lines = std::iter::once(head).chain(text).chain(merge).chain(keys);
-        lines.collect()
+        text.chain(merge).chain(keys).collect()
     }
 
     /// Renders the lines that fit.
