@@ -75,12 +75,6 @@ impl PatchState {
             Self::Kept => "changes kept as a patch",
         }
     }
-
-    /// Returns the state with this label.
-    pub(super) fn from_label(label: &str) -> Option<Self> {
-        let mut all = [Self::Waiting, Self::Applying, Self::Applied, Self::Kept].into_iter();
-        all.find(|state| state.label() == label)
-    }
 }
 
 impl TaskPatch {

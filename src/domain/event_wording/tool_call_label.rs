@@ -16,7 +16,12 @@ pub fn describe_tool_call(
         ToolKind::Command => ("$ ".to_owned(), title.to_owned()),
         ToolKind::Edit => {
             let paths = detail.edited_paths().iter().map(|path| short_path(path));
-            ("edit ".to_owned(), paths.collect::<Vec<_>>().join(", "))
+            let paths: Vec<String> = paths.collect();
+            let subject = match paths.as_slice() {
+                [] => title.to_owned(),
+                paths => paths.join(", "),
+            };
+            ("edit ".to_owned(), subject)
         }
         ToolKind::Read => ("read ".to_owned(), short_path(title)),
         ToolKind::Search | ToolKind::Mcp | ToolKind::Other(_) => match tool.to_string() {

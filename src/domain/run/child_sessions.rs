@@ -82,13 +82,21 @@ pub(super) fn on_task_activity(
     session: &SessionId,
     news: &AgentActivity,
 ) -> Vec<Effect> {
-    if let (Some(child), AgentActivity::ToolStarted { tool, title, .. }) =
-        (child_mut(state, session), news)
+    if let (
+        Some(child),
+        AgentActivity::ToolStarted {
+            tool,
+            title,
+            detail,
+            ..
+        },
+    ) = (child_mut(state, session), news)
     {
         child.tool_calls += 1;
         child.doing = Some(ChildActivity::Call {
             tool: tool.clone(),
             title: title.clone(),
+            detail: detail.clone(),
         });
     }
     Vec::new()

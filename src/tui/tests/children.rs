@@ -2,6 +2,7 @@
 
 use super::pictures::{check, not_writing};
 use super::world::{approving, asking, drawn, order, press, running};
+use crate::domain::child_activity::ChildActivity;
 use crate::domain::event::{AgentActivity, Approval, ApprovalDecider, Event, ToolKind, ToolStatus};
 use crate::domain::ids::{RequestId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
@@ -43,7 +44,11 @@ fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> ChildSession {
         began_at: (n != 2).then_some(UnixMillis(1_700_000_012_000)),
         tool_calls: n - 1,
         n_tasks: 1,
-        doing: (status == TaskStatus::Running).then(|| "command rg 'pub fn' src".to_owned().into()),
+        doing: (status == TaskStatus::Running).then(|| ChildActivity::Call {
+            tool: ToolKind::Command,
+            title: "rg 'pub fn' src".to_owned(),
+            detail: None,
+        }),
         took_ms: is_over.then_some(21_000),
         report: TaskReportStatus::Given,
         patch: None,

@@ -85,8 +85,12 @@ fn child_cells(child: &ChildSession, now: UnixMillis) -> [(String, Style); 5] {
     };
     let doing = child.doing.as_ref().filter(|_| child.began_at.is_some());
     let doing = doing.map(|doing| match doing {
-        ChildActivity::Call { tool, title } => {
-            let detail = ToolCallDetail::of_event(None, tool, title);
+        ChildActivity::Call {
+            tool,
+            title,
+            detail,
+        } => {
+            let detail = ToolCallDetail::of_event(detail.as_ref(), tool, title);
             let (verb, subject) = describe_tool_call(tool, title, &detail);
             format!(" › {verb}{subject}")
         }
