@@ -725,6 +725,10 @@ pub struct AgentProcess {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
     pub request: RequestId,
+    /// The call, as [`AgentActivity::ToolStarted`] names it; `None` where the CLI does not say so, and in events of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
     pub turn: TurnId,
     pub permission: CallPermission,
     /// What it would act on, cleaned.

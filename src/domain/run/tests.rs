@@ -1492,6 +1492,7 @@ fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
 fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() {
     let asked = Event::ApprovalRequested(Approval {
         request: RequestId::new("req_1"),
+        item: None,
         turn: TurnId::new("trn_3"),
         permission: CallPermission::Edit,
         targets: vec!["rules.md".to_owned()],

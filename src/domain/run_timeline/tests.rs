@@ -300,6 +300,7 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
     let at = events.iter().position(|(at, _)| *at == 60).unwrap();
     let asked = Event::ApprovalRequested(Approval {
         request: request.clone(),
+        item: None,
         turn: TurnId::new("trn_3"),
         permission: CallPermission::Bash,
         targets: vec!["make".to_owned()],

@@ -26,6 +26,7 @@ pub(super) fn build_approval(
     };
     Approval {
         request: asking.request.clone(),
+        item: asking.item.as_deref().map(agent_activity::clean_line),
         turn: caller.turn.clone(),
         permission,
         targets,

@@ -251,6 +251,37 @@ fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
 }
 
 #[test]
+fn a_request_is_shown_at_the_call_that_its_cli_names() {
+    for (item, line) in [
+        (
+            Some("t1"),
+            "■ $ npm test …  Not run: you interrupted the turn",
+        ),
+        // Older logs do not say which call it is, and no title is the whole command.
+        (None, "■ $ ls  Not run: you interrupted the turn"),
+    ] {
+        let mut screen = not_writing();
+        let mut approval = approving(&["npm test \\\n --all"]).approvals.remove(0);
+        approval.permission = CallPermission::Bash;
+        approval.item = item.map(str::to_owned);
+        let events = [
+            started("t1", "npm test …"),
+            started("t2", "ls"),
+            Event::ApprovalRequested(approval.clone()),
+            Event::InterruptRequested,
+            Event::ApprovalExpired {
+                approval,
+                reason: "its CLI no longer waits".to_owned(),
+            },
+            ended("t1", "abandoned", ""),
+            ended("t2", "abandoned", ""),
+        ];
+        let seen = told(&mut screen, &events);
+        assert!(seen.contains(line), "{line}\n{seen}");
+    }
+}
+
+#[test]
 fn the_gate_is_called_manual_when_it_is_and_by_itself() {
     let auto = Event::GateChanged { gate: Gate::Auto };
     let asked = Event::QuestionAsked {

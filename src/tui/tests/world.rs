@@ -279,6 +279,7 @@ pub fn approving(targets: &[&str]) -> RunState {
     let mut state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     state.approvals = vec![Approval {
         request: RequestId::new("req_1"),
+        item: None,
         turn: TurnId::new("trn_1"),
         permission: CallPermission::Bash,
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),

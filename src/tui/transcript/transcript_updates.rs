@@ -164,8 +164,8 @@ impl ChatTranscript {
     }
 }
 
-/// Requests and decisions, on the cards of their calls. CLIs do not say which card a request belongs to: it is the card
-/// with the same target, else that of the call that the agent started last.
+/// Requests and decisions, on the cards of their calls. Where a CLI does not say which call a request is about, it is
+/// the one with the same target, else the one that the agent started last.
 impl ChatTranscript {
     /// Marks the card of a call that waits for approval, and removes the mark with the decision.
     pub(super) fn update_pending_approvals(&mut self, event: &Event) {
@@ -195,8 +195,11 @@ impl ChatTranscript {
             let card = block.card().filter(|card| card.end.is_none());
             card.is_some_and(|card| card.matches_target(&target))
         };
-        let by_text = self.blocks.iter().rposition(says_so);
-        let at = by_text.or_else(|| self.blocks.iter().rposition(runs));
+        let item = approval.item.as_deref();
+        let is_named = |block: &TranscriptBlock| item.is_some() && block.running_tool() == item;
+        let at = self.blocks.iter().rposition(is_named);
+        let at = at.or_else(|| self.blocks.iter().rposition(says_so));
+        let at = at.or_else(|| self.blocks.iter().rposition(runs));
         if let Some(block) = at.and_then(|at| self.blocks.get_mut(at)) {
             let request = Some(approval.request.clone());
             block.update_card(|card| card.pending_request = request);

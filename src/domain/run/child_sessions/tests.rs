@@ -55,6 +55,7 @@ fn ended(child: u8) -> Event {
 fn asked(child: u8) -> Event {
     Event::ApprovalRequested(Approval {
         request: RequestId::from(format!("ses_{child}/1")),
+        item: None,
         turn: TurnId::new(format!("ses_{child}.1")),
         permission: CallPermission::Read,
         targets: vec![".env".to_owned()],

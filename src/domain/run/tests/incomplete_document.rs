@@ -286,6 +286,7 @@ fn a_call_that_the_user_refused_with_the_rest_of_the_turn_is_told_with_the_next_
 fn approval() -> Approval {
     Approval {
         request: RequestId::new("r"),
+        item: None,
         turn: TurnId::new("trn_1"),
         permission: CallPermission::Bash,
         targets: Vec::new(),
