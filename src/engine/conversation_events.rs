@@ -14,9 +14,10 @@ use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose};
 use crate::store::TamperedFile;
 
 use super::agent_conversation::ConversationEvent;
-use super::approvals::caller_context::AnswerChannel;
+use super::approvals::caller_context::{AnswerChannel, RequestAddress};
 use super::blocked_calls::blocked_call_event;
 use super::documents::{self, PendingDocument};
+use super::owner_request::OwnerRequest;
 use super::role_session::{MessageWriter, append_message};
 use super::run_context::RunContext;
 use super::subagents::child_session_files::save_child;
@@ -105,7 +106,16 @@ impl Engine {
                         self.approvals
                             .on_questions(run, turn, request, &questions, channel)
                     }
-                    None => Ok(()),
+                    // Nobody is asked, and the CLI waits for an answer.
+                    None => {
+                        let address = RequestAddress {
+                            request,
+                            session: session.clone(),
+                            channel: AnswerChannel::Cli,
+                        };
+                        run.request(OwnerRequest::DeliverAnswers(address, None));
+                        Ok(())
+                    }
                 }
             }
             (AdapterEvent::RequestWithdrawn { request }, _) => {

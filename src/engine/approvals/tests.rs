@@ -13,7 +13,9 @@ use crate::domain::event::{Event, RunParameters};
 use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
 use crate::domain::phase::Gate;
 use crate::domain::plan::{self, file_hash};
-use crate::domain::question::{CommitTarget, ExecutionTerms, QuestionAnswer as Said};
+use crate::domain::question::{
+    AgentQuestion, CommitTarget, ExecutionTerms, QuestionAnswer as Said,
+};
 use crate::domain::session::{Message, MessageRole};
 use crate::domain::turn::{Role, TurnOutcome, TurnProfile};
 use crate::engine::agent_conversation::{ConversationCommand as ToLive, ConversationEvent};
@@ -501,6 +503,22 @@ fn a_call_that_its_cli_takes_back_waits_no_more() {
         world.answers("1", ApprovalDecision::AllowOnce),
         ApprovalDecisionResult::NoLongerPending
     );
+}
+
+#[test]
+fn a_question_of_a_session_without_a_turn_is_answered_with_nothing() {
+    let mut world = ApprovalTestRun::new();
+    assert!(world.engine.conversations.end_turn(|_| true).is_some());
+    world.handle_adapter_event(AdapterEvent::QuestionAsked {
+        request: RequestId::new("1"),
+        questions: vec![AgentQuestion::from_labels("Which one?", Vec::new())],
+    });
+    let answered = world.orders.try_recv();
+    let Ok(ToLive::Adapter(AdapterCommand::AnswerQuestions(request, None))) = answered else {
+        panic!("the CLI waits for an answer");
+    };
+    assert_eq!(request, RequestId::new("1"));
+    assert_eq!(world.waiting(), "");
 }
 
 #[test]
