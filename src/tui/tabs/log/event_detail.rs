@@ -14,6 +14,7 @@ use crate::tui::theme;
 /// Fields that the program needs but a reader does not.
 const INTERNAL_FIELDS: &[&str] = &[
     "base",
+    "detail",
     "id",
     "item",
     "kept",
@@ -224,7 +225,7 @@ fn field_label(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::ToolStatus;
+    use crate::domain::event::{CommandAccess, ToolCallDetail, ToolKind, ToolStatus};
     use crate::domain::ids::TurnId;
     use crate::domain::plan_thread::UserNote;
     use crate::domain::turn::Role;
@@ -250,6 +251,17 @@ mod tests {
             "The call ended: failed, exit 1",
             "The call ended: failed, exit 1\noutput:\n  a\n  b\n\nin the log: agent\nturn: trn_10\nrole: \
             planner\nnews: tool_ended\nitem: t",
+        );
+        check(
+            &news(AgentActivity::ToolStarted {
+                item: "t".to_owned(),
+                tool: ToolKind::Command,
+                title: "ls".to_owned(),
+                detail: Some(ToolCallDetail::Command(CommandAccess::ReadOnly)),
+            }),
+            "calls $ ls",
+            "calls $ ls\ntool: command\n\nin the log: agent\nturn: trn_10\nrole: planner\nnews: tool_started\n\
+            item: t\ndetail: \n  command: read_only",
         );
         check(
             &news(AgentActivity::Text {
