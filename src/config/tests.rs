@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::config_model::{PermissionAction, TestCommandChoice};
 use super::*;
+use crate::domain::discussion::DiscussionSettings;
 use crate::domain::instructions_choice::InstructionsChoice;
 use crate::domain::test_command::TestCommandPart;
 
@@ -866,6 +867,13 @@ fn an_adapter_with_a_budget_of_its_own_must_be_there() {
         ]
     );
     assert_eq!(check_own(&own("claude")), Vec::<String>::new());
+}
+
+#[test]
+fn the_shipped_settings_of_discussions_are_the_defaults_of_the_domain() {
+    let loaded = ConfigFixture::new(&[]).load(&ConfigFlags::default());
+    let discuss = loaded.expect("sound").config.discuss;
+    assert_eq!(discuss.default_settings(), DiscussionSettings::default());
 }
 
 #[test]

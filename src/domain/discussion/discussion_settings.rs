@@ -121,7 +121,7 @@ impl Default for DiscussionSettings {
             rounds: 3,
             concurrency: 2,
             timeout_ms: 10 * 60_000,
-            deadline_ms: 60 * 60_000,
+            deadline_ms: 30 * 60_000,
             max_retries: 3,
             stalemate_rounds: 2,
             quorum: 2,

@@ -1,7 +1,7 @@
 //! Plans and starts discussions for the user.
 
 use crate::config::AppConfig;
-use crate::domain::discussion::{DiscussionOrder, DiscussionSettings};
+use crate::domain::discussion::DiscussionOrder;
 use crate::domain::task::TaskWaitMode;
 use crate::engine::{DiscussionRequest, Engine, EngineError, TaskCaller};
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
@@ -13,7 +13,7 @@ pub fn show_presets(config: &AppConfig, screen: &mut Screen) {
     let presets = config.discuss.presets.iter();
     let presets = presets.map(|(name, preset)| {
         let rounds = preset.rounds.map(|_| {
-            let terms = preset.apply_to(DiscussionSettings::default());
+            let terms = preset.apply_to(config.discuss.default_settings());
             format!("at most {}", rounds_label(terms.max_rounds()))
         });
         let parts = [
