@@ -15,7 +15,7 @@
 //!            AgentConversation ◀─▶ the CLI                                              tasks ── EngineInput ──▶ back in
 //! ```
 //!
-//! What lives where, each with its state, in a file and the folder of the same name:
+//! What lives where, each with its state, in a file, most with a folder of the same name:
 //!
 //! - `run_context`: what all share: setup, journal, repository, background work, view updates. Only it records events.
 //! - `conversations`: the open conversations by session, and the role's turn that runs; `agent_conversation` is one.
@@ -26,18 +26,18 @@
 //! - `documents`: `plan.md`, `comments.md` and `log.md`: what waits to be written, and conflicts.
 //! - `execution_effects`: survey, branch, snapshots, tests, commits and undo; it keeps what they are compared with.
 //!
-//! Owners do not change each other, with one exception: discussions run on subagents. A discussion starts a speech by
-//! a call, because whether the speech has a session decides what it does next. Subagents and tools read the turn that is
-//! open. `Engine` itself connects the owners, in five files: this one (inputs), `request_router` (event → effects; request →
+//! Owners do not change each other, with two exceptions. Discussions run on subagents: a discussion starts a speech by
+//! a call, because whether the speech has a session decides what it does next. Approvals count a call in the loop detector
+//! of its turn. Subagents and tools read the turn that is open. `Engine` itself connects the owners, in five files: this one (inputs), `request_router` (event → effects; request →
 //! owner, and each answer on its way back), `effects` (effect → owner), `conversation_events` (what a CLI said → events) and
-//! `public_api`. What a tool does is a function in `agent_tools` that only reads; for what another owner has to do it returns a
-//! request, and the router brings the result back to the call.
+//! `public_api`. What a tool does is a function in `agent_tools` that changes no owner: it reads, and saves what the agent
+//! submits; for what another owner has to do it returns a request, and the router brings the result back to the call.
 //!
 //! What goes wrong, and what prevents it:
 //!
 //! - An effect before its event is durable: effects are performed by `request_router` alone, after the journal has synced.
 //! - An owner called in the middle of another one's change: it gets a request instead, performed afterwards. A method of
-//!   `Engine` that uses an owner therefore ends with `Engine::settle`.
+//!   `Engine` that records events therefore ends with `Engine::settle`.
 //! - An answer to nobody, or to the wrong CLI: each request carries its `RequestAddress`.
 //! - A call after its turn: the `CallingTurn` of the session is closed first, and every decision asks it.
 //! - Work that outlives the run: all of it is in `RunContext::tasks`, and conversations and tasks end before it returns.
@@ -109,7 +109,6 @@ use crate::store::{EventLogRecord, document_files as documents_on_disk};
 
 use approvals::ApprovalRequests;
 use conversations::OpenConversations;
-use doctor_report::DoctorReport;
 use documents::RunDocuments;
 use execution_effects::ExecutionChecks;
 use git::GitRepository;
@@ -210,11 +209,6 @@ impl Engine {
     /// The reason why there is no prompt; the turn itself would fail with the same.
     pub fn preview_prompt(&self, order: &TurnOrder) -> Result<String, String> {
         PromptBuilder::new(&self.run, order).preview_prompt()
-    }
-
-    /// Checks what this run depends on.
-    pub fn doctor_report(&self) -> impl Future<Output = DoctorReport> + Send + use<> {
-        doctor_report::build_run_report(&self.run)
     }
 
     /// Returns what happened since the last call, in order.

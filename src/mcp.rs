@@ -105,6 +105,7 @@ pub fn parse_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::own_tool::OwnTool;
 
     #[test]
     fn each_tool_says_when_to_use_it_and_when_not() {
@@ -117,6 +118,18 @@ mod tests {
             );
             assert_eq!(offered.schema["type"], "object", "{}", tool.name);
             assert!(!Value::Object(offered.schema).to_string().contains("$ref"));
+        }
+    }
+
+    #[test]
+    fn each_tool_is_known_to_the_domain_and_has_words_for_its_calls() {
+        for tool in TOOLS {
+            let known: Result<OwnTool, _> = tool.name.parse();
+            assert!(
+                known.is_ok_and(|known| !known.label().is_empty()),
+                "{}",
+                tool.name
+            );
         }
     }
 

@@ -354,7 +354,21 @@ pub fn is_sensitive_when_ignored(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use strum::IntoEnumIterator;
+
     use super::*;
+    use crate::adapter::adapter_entry;
+    use crate::domain::adapter_kind::AdapterKind;
+
+    #[test]
+    fn the_files_that_steer_an_agent_are_sensitive() {
+        for kind in AdapterKind::iter() {
+            for file in adapter_entry(kind).traits.rule_files {
+                let is_listed = sensitive_file_rows(Path::new(file)).next().is_some();
+                assert!(is_listed, "{file}");
+            }
+        }
+    }
 
     #[test]
     fn what_decides_as_a_whole_and_what_in_part() {
