@@ -415,7 +415,7 @@ impl TuiApp {
         let listening = IpcServer::listen(&project.layout, killed);
         let screen = self.session.screen();
         if let Some(notice) = notice {
-            screen.on_notice(&notice);
+            screen.add_chat_notice(&notice);
         }
         match listening {
             Ok(socket) => self.socket = Some(socket),

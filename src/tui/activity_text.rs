@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::Screen;
+use super::dialog::DialogOrigin;
 use super::labels;
 use super::labels::describe_program_operation;
 use super::read_only::OwnerActivity;
@@ -204,6 +205,10 @@ fn describe_activity(
     };
     if let Some(text) = limit {
         return PresentText::new(text, theme::WARNING);
+    }
+    let own = screen.dialogs.own.as_ref();
+    if screen.is_read_only() && own.is_some_and(|own| own.origin == DialogOrigin::Run) {
+        return (WAITS.to_owned(), theme::NEEDS_YOU);
     }
     if let Some(word) = describe_read_only_run(screen, state) {
         return PresentText::new(word, theme::QUIET);

@@ -231,6 +231,12 @@ impl Screen {
         self.toast.show(text, ToastKind::Plain);
     }
 
+    /// Adds a notice to the chat alone: it stays true for longer than a toast is shown.
+    pub fn add_chat_notice(&mut self, text: &str) {
+        self.is_dirty = true;
+        self.tabs.chat.transcript.push_notice(text);
+    }
+
     /// Stores what was found in the repository.
     pub fn on_welcome(&mut self, welcome: WelcomeInfo) {
         self.is_dirty = true;

@@ -88,20 +88,48 @@ impl LockedProject {
             let folder = suspect.folder.as_ref();
             folder.is_some_and(|folder| here.iter().any(|here| folder.starts_with(here)))
         };
-        let named: Vec<String> = suspects
-            .iter()
-            .filter(works_here)
-            .take(MAX_NAMED_PROCESSES)
-            .map(|suspect| format!("{} (`{}`)", suspect.id.pid, clean_line(&suspect.command)))
-            .collect();
-        let notice = (!named.is_empty()).then(|| {
-            format!(
-                "may be left over from a killed agent-collab, so its commands are ignored: process {}; \
-                 end it with `kill` unless you started it",
-                named.join(", ")
-            )
-        });
-        (killed, notice)
+        let here: Vec<&LeftoverSuspect> = suspects.iter().filter(works_here).collect();
+        for suspect in &here {
+            let (pid, command) = (suspect.id.pid, clean_line(&suspect.command));
+            tracing::warn!(pid, %command, "a killed instance may have left this process");
+        }
+        (killed, describe_leftovers(&here))
+    }
+}
+
+/// Says which processes a killed instance may have left, and how to end them; nothing where there are none.
+fn describe_leftovers(suspects: &[&LeftoverSuspect]) -> Option<String> {
+    let named: Vec<(String, String)> = suspects
+        .iter()
+        .take(MAX_NAMED_PROCESSES)
+        .map(|suspect| {
+            let program = suspect
+                .command
+                .split_whitespace()
+                .next()
+                .unwrap_or_default();
+            let program = clean_line(program.rsplit('/').next().unwrap_or(program));
+            (suspect.id.pid.to_string(), program)
+        })
+        .collect();
+    match named.as_slice() {
+        [] => None,
+        [(pid, program)] => Some(format!(
+            "Process {pid} ({program}) seems to be left over from a killed run. Its commands are ignored. \
+             End it: kill {pid}"
+        )),
+        many => {
+            let list: Vec<String> = many
+                .iter()
+                .map(|(pid, name)| format!("{pid} ({name})"))
+                .collect();
+            let pids: Vec<&str> = many.iter().map(|(pid, _)| pid.as_str()).collect();
+            Some(format!(
+                "Processes {} seem to be left over from a killed run. Their commands are ignored. End them: kill {}",
+                list.join(", "),
+                pids.join(" ")
+            ))
+        }
     }
 }
 

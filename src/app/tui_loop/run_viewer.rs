@@ -137,11 +137,7 @@ impl RunViewer {
         match target.what {
             ReadOnlyKind::Archived(_) => {}
             ReadOnlyKind::Idle => self.follow_run(&mut view, &layout),
-            ReadOnlyKind::OtherInstance(held) => {
-                view.screen.on_notice(&format!(
-                    "Another agent-collab is running in this repository ({held}). You see its run here, and \
-                    can take over when it exits."
-                ));
+            ReadOnlyKind::OtherInstance(_) => {
                 self.follow_run(&mut view, &layout);
                 wait_for_other_instance(layout, work);
             }
