@@ -2,6 +2,7 @@
 //!
 //! It is drawn below the tab and never covers the whole screen, so that its subject stays readable.
 
+mod brief_text;
 mod dialog_body;
 mod dialog_line;
 mod dialog_render;
@@ -18,6 +19,7 @@ use super::tab_kind::TabKind;
 use super::text_wrap::{clean_for_display, text_width, to_one_line};
 use super::theme;
 use crate::permission::ApprovalScope;
+pub use brief_text::BriefText;
 use dialog_line::DialogLineKind;
 pub use dialog_line::{DialogColumn, DialogLine};
 pub use dialog_weight::DialogWeight;

@@ -247,7 +247,7 @@ impl<'a> DiscussionCommands<'a> {
         let text = to_one_line(&finding.remark.text);
         let title = format!("Resolve finding {n} as discussed?");
         let mut sheet = ChoiceDialog::new(format!("settle {n}"), &title)
-            .with_text(
+            .with_prose(
                 &truncate_to_columns(&text, dialogs::MAX_FINDING_COLUMNS),
                 theme::PLAIN,
             )

@@ -133,7 +133,7 @@ fn screen_notes(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
             question, another tab or the result takes the keys. Letters are commands there, and after {}, which \
             leaves the composer; {} returns to it. Click a hint to press its \
             key. Click a choice to select it, click again to choose it. Hold Shift and drag to select text, or \
-            press {} to give the mouse to the terminal. `agent-collab keys` prints these keys in the form that \
+            press {} to give the mouse to the terminal. agent-collab keys prints these keys in the form that \
             your configuration accepts.",
             keymap.key_label("leave", ComposerFocus::Focused),
             keymap.key_label("write", ComposerFocus::Unfocused),

@@ -5,7 +5,10 @@
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-use super::{ProposalAttitude, ProposalName, SpeechError, SpeechPart, StanceConfidence};
+use super::{
+    FINDING_DOES_NOT_HOLD, FINDING_HOLDS, ProposalAttitude, ProposalName, SpeechError, SpeechPart,
+    StanceConfidence,
+};
 use crate::domain::ids::SessionId;
 
 /// The outcome of a discussion.
@@ -68,7 +71,12 @@ impl DiscussionOutcome {
     /// Describes the decision and how it was made: `decided by vote: SQLite`.
     pub fn describe_decision(&self) -> String {
         let decision = self.decision.as_ref();
-        let decision = decision.map(|decision| format!(": {}", self.proposal_wording(decision)));
+        let wording = |decision: &ProposalName| match decision.as_str() {
+            FINDING_HOLDS => "the finding holds".to_owned(),
+            FINDING_DOES_NOT_HOLD => "the finding does not hold".to_owned(),
+            _ => self.proposal_wording(decision),
+        };
+        let decision = decision.map(|decision| format!(": {}", wording(decision)));
         format!("{}{}", self.basis_label(), decision.unwrap_or_default())
     }
 }

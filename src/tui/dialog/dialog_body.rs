@@ -274,7 +274,7 @@ impl<'a> BodyText<'a> {
         Self {
             text: &line.text,
             style: line.style,
-            is_prose: !line.tabs.is_empty(),
+            is_prose: line.is_prose || !line.tabs.is_empty(),
             label,
             has_one_row: false,
         }

@@ -2,6 +2,7 @@
 
 use ratatui::style::Style;
 
+use super::brief_text::BriefText;
 use crate::tui::tab_kind::TabKind;
 
 /// A line of a dialog's body.
@@ -14,6 +15,10 @@ pub struct DialogLine {
     pub(super) tabs: &'static [TabKind],
     /// Whether it is shown whole also where there is little room.
     pub(super) is_never_cut: bool,
+    /// Whether its marks of code are rendered.
+    pub(super) is_prose: bool,
+    /// What it says instead while its subject is in view.
+    pub(super) brief: Option<BriefText>,
 }
 
 /// What a line of a dialog's body is.
@@ -54,6 +59,8 @@ impl DialogLine {
             kind,
             tabs: &[],
             is_never_cut: false,
+            is_prose: false,
+            brief: None,
         }
     }
 }

@@ -200,7 +200,7 @@ fn decide_request(approval: &Approval, answer: ApprovalDecision) -> ChoiceAction
 fn build_remember_dialog(approval: &Approval, scope: ApprovalScope) -> ChoiceDialog {
     let title = format!("What do you allow for {}?", scope.label());
     let serves = format!(
-        "It applies only to the agent `{}` and never overrides a deny rule. See or remove it with /permissions.",
+        "It applies only to the agent {} and never overrides a deny rule. See or remove it with /permissions.",
         approval.profile
     );
     let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} kept {}", approval.n), &title)

@@ -39,7 +39,7 @@ pub(super) fn build_dialog(
         if are_told_last && reason != ArbitrationReason::ResidualBlocker {
             sheet.with_text_of_tabs(&[TabKind::Chat], line, style)
         } else {
-            sheet.with_text(line, style)
+            sheet.with_prose(line, style)
         }
     };
     for finding in listed.iter().take(MAX_LISTED_FINDINGS) {
@@ -177,7 +177,7 @@ fn listed_findings(reason: ArbitrationReason, state: &RunState) -> Vec<&Finding>
 fn add_whole_finding(sheet: ChoiceDialog, finding: &Finding) -> ChoiceDialog {
     let details = &finding.remark.details;
     let style = theme::severity_style(FindingSeverity::Blocking);
-    let mut sheet = sheet.with_text(&finding.describe_in_line(), style);
+    let mut sheet = sheet.with_prose(&finding.describe_in_line(), style);
     for (label, text) in [
         ("Place", &details.place),
         ("Scenario", &details.scenario),
@@ -185,7 +185,7 @@ fn add_whole_finding(sheet: ChoiceDialog, finding: &Finding) -> ChoiceDialog {
     ] {
         if !text.trim().is_empty() {
             let line = format!("{label}: {}", to_one_line(text));
-            sheet = sheet.with_text(&line, theme::PLAIN);
+            sheet = sheet.with_prose(&line, theme::PLAIN);
         }
     }
     match finding.evidence_check() {

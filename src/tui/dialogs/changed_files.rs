@@ -20,7 +20,13 @@ pub(super) fn build_dialog<'a>(
     offers: impl IntoIterator<Item = (char, &'a str, QuestionAnswer)>,
 ) -> ChoiceDialog {
     let list: Vec<String> = files
-        .map(|(path, why)| format!("  {} ({})", to_one_line(path), to_one_line(why)))
+        .map(|(path, why)| {
+            format!(
+                "  {}  {}",
+                to_one_line(path),
+                to_one_line(why).replace('`', "")
+            )
+        })
         .collect();
     let list = list.join("\n");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), title)

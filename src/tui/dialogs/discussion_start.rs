@@ -34,7 +34,7 @@ pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
     // already says what the discussion is about.
     let mut lines = topic.text.lines().filter(|line| !line.trim().is_empty());
     for line in lines.by_ref().take(MAX_TOPIC_LINES) {
-        sheet = sheet.with_text(line, theme::PLAIN);
+        sheet = sheet.with_prose(line, theme::PLAIN);
     }
     let n_more = lines.count();
     if n_more > 0 {

@@ -23,13 +23,13 @@ pub(super) fn build_dialog(id: u32, n: u32, state: &RunState) -> ChoiceDialog {
     let title = format!("Who is right about finding {n}?");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     if let Some(finding) = state.findings.get(n) {
-        sheet = sheet.with_text(&finding.describe_in_line(), theme::PLAIN);
+        sheet = sheet.with_prose(&finding.describe_in_line(), theme::PLAIN);
         let judgement = match finding.describe_judgement() {
             Some(judgement) => (judgement, theme::STRONG),
             None => ("A fresh session gave no judgement".to_owned(), theme::QUIET),
         };
         sheet = sheet
-            .with_text(&capitalize(&judgement.0), judgement.1)
+            .with_prose(&capitalize(&judgement.0), judgement.1)
             .with_columns([reviewer_column(finding), planner_column(finding)]);
     }
     let decide = |side| answer_question(id, QuestionAnswer::DecideDispute { side });

@@ -58,7 +58,7 @@ pub fn build_unarchive_dialog(run: &RunListEntry) -> ChoiceDialog {
         .map(String::as_str)
         .collect();
     ChoiceDialog::list("take up again", "Resume this run?")
-        .with_text(&run.about, theme::STRONG)
+        .with_prose(&run.about, theme::STRONG)
         .with_text(&facts.join(" · "), theme::PLAIN)
         .with_text(
             "It continues where it stopped, and every turn waits for you. A finished run here moves to the history.",

@@ -97,7 +97,7 @@ fn base_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
         sheet = sheet.with_text(&list_names(&names, MAX_LISTED_FILES), theme::CODE);
     }
     sheet = sheet
-        .with_text(&describe_commits(offer), theme::PLAIN)
+        .with_prose(&describe_commits(offer), theme::PLAIN)
         .with_text(describe_other_files(offer), theme::PLAIN)
         .with_text(describe_run_effect(offer, phase), theme::PLAIN);
     sheet.full_text = Some((title, full_text(offer, phase, &names)));
