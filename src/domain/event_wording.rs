@@ -8,6 +8,7 @@ mod discussion_event;
 mod plan_review;
 mod thread_message;
 mod tool_call_label;
+mod turn_failure;
 
 pub use self::agent_activity::word_activity;
 pub use self::call_decision::{CallDescriptions, word_decision};
@@ -15,6 +16,7 @@ pub use self::discussion_event::describe_discussion_event;
 pub use self::plan_review::{RejectedFindings, describe_verdict, word_review};
 use self::plan_review::{describe_judgement, describe_response};
 pub use self::tool_call_label::{describe_tool_call, join_paths, short_path};
+pub use self::turn_failure::{TurnFailureWording, word_turn_failure};
 use std::fmt;
 
 use super::bound_parts::describe_binding_changes;
@@ -46,7 +48,7 @@ pub struct EventWording {
 /// A line below the text of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetailLine {
-    /// What stands before the severity of a finding: its number, as in `3. `.
+    /// What stands before the text: the number of a finding, as in `3. `.
     pub number: String,
     /// The severity of the finding that the line is about, if it is about a new one.
     pub severity: Option<FindingSeverity>,
@@ -71,14 +73,18 @@ impl From<String> for DetailLine {
 
 impl fmt::Display for DetailLine {
     fn fmt(&self, line: &mut fmt::Formatter<'_>) -> fmt::Result {
-        line.write_str(&self.number)?;
-        if let Some(severity) = self.severity {
-            write!(line, "[{}] ", severity.as_str())?;
-        }
-        match self.outcome {
-            Some(outcome) if self.text.is_empty() => line.write_str(outcome.label())?,
-            Some(outcome) => write!(line, "{}: ", outcome.label())?,
-            None => {}
+        let severity = self.severity.map(FindingSeverity::as_str);
+        let label = severity.or(self.outcome.map(FindingOutcome::label));
+        match label {
+            // As everywhere: `3 blocking: text`.
+            Some(label) => {
+                let number = self.number.trim_end().trim_end_matches('.');
+                write!(line, "{number} {label}")?;
+                if !self.text.is_empty() {
+                    line.write_str(": ")?;
+                }
+            }
+            None => line.write_str(&self.number)?,
         }
         line.write_str(&self.text)?;
         if !self.evidence.is_empty() {

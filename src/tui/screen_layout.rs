@@ -27,6 +27,7 @@ use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, SIDEBAR_COLUMNS};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme::{self, Surface};
+use super::transcript::DialogWording;
 use super::view_area::{gutter, inset, split_bottom, split_right, split_top};
 use super::welcome_page::WelcomePage;
 use super::{Screen, chat_context, command_table, footer, header, popup, sidebar};
@@ -167,7 +168,7 @@ impl Screen {
         }
     }
 
-    /// Hides in the chat the question that the dialog below asks, and what failed if the whole dialog has room.
+    /// Hides in the chat the question that the dialog below asks, and what it says of the failure before it.
     fn hide_asked_question(&mut self, sheet: Option<&ChoiceDialog>, area: Rect) {
         let transcript = &mut self.tabs.chat.transcript;
         let asked = transcript.open_question_id().map(question_dialog_id);
@@ -178,14 +179,11 @@ impl Screen {
         };
         let sheet = sheet.filter(|sheet| !area.is_empty() && is_asked(&sheet.id));
         let columns = usize::from(area.width);
-        let is_whole =
-            |sheet: &&ChoiceDialog| sheet.preferred_rows(columns) <= usize::from(area.height);
-        let body = sheet
-            .filter(is_whole)
-            .into_iter()
-            .flat_map(|sheet| &sheet.body);
-        let is_in_dialog = |line: &str| body.clone().any(|said| said.text == line);
-        transcript.set_question_below(sheet.is_some(), is_in_dialog);
+        let wording = sheet.map(|sheet| DialogWording {
+            text: sheet.heading_and_lines(),
+            is_whole: sheet.preferred_rows(columns) <= usize::from(area.height),
+        });
+        transcript.set_question_below(wording.as_ref());
     }
 
     /// Draws the sidebar if it has a place.
@@ -295,6 +293,9 @@ impl Screen {
         for tab in self.tabs.readable_tabs(beside) {
             sheet = sheet.without_text_of_tab(tab);
         }
+        if self.are_subjects_in_view(&sheet, beside, window) {
+            sheet = sheet.with_subjects_in_view();
+        }
         let open = command_table::open_question(state);
         let is_told = match open {
             // Something else may have been said since the review, or since the goal was put.
@@ -325,6 +326,24 @@ impl Screen {
         } else {
             sheet
         }
+    }
+
+    /// Returns whether what lines of a dialog are about can be read beside it: findings in Comments, or at the end of the chat.
+    fn are_subjects_in_view(
+        &self,
+        sheet: &ChoiceDialog,
+        beside: Option<TabKind>,
+        window: Rect,
+    ) -> bool {
+        let mut shown = self.tabs.readable_tabs(beside);
+        if shown.any(|tab| tab == TabKind::Comments) {
+            return true;
+        }
+        let chat = &self.tabs.chat.transcript;
+        self.tabs.view.shown == TabKind::Chat
+            && window.height >= HIGH_WINDOW_ROWS
+            && chat.follows_end()
+            && sheet.brief_subjects().all(|text| chat.ends_with_text(text))
     }
 
     /// Returns whether the user reads a tab beside the dialog. A pending call comes first, except in a low

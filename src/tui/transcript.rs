@@ -21,6 +21,7 @@ mod read_fold;
 mod run_context;
 mod run_summary_card;
 mod stage_divider;
+mod step_completion;
 mod step_tracker;
 mod streaming_text;
 mod task_patch_card;
@@ -35,6 +36,8 @@ mod transcript_scroll;
 mod transcript_scrollback;
 mod transcript_search;
 mod transcript_updates;
+mod turn_failure_note;
+mod turn_results;
 mod turn_tracker;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -43,6 +46,7 @@ use block_content::BlockContent;
 pub use child_session_view::ChildSessionView;
 pub use commit_row::CommitRow;
 pub use discussion_card::describe_outcome_details;
+pub use open_question::DialogWording;
 use read_fold::FoldState;
 pub use run_summary_card::{KeyWeight, RunDetail, RunFact, RunSummaryCard, RunSummaryKey};
 use step_tracker::StepTracker;
@@ -58,6 +62,7 @@ use transcript_scroll::TranscriptScrollPosition;
 pub use transcript_scrollback::ScrollbackDemand;
 use transcript_scrollback::TranscriptScrollback;
 pub use transcript_search::{LogSearchProgress, LogSearchResult};
+use turn_failure_note::TurnFailureNote;
 use turn_tracker::TurnTracker;
 
 use super::labels::LocalClock;
@@ -255,6 +260,7 @@ impl ChatTranscript {
                     self.remove_earlier_retry(who, reason);
                     for block in &mut told {
                         block.reason = Some(reason.clone());
+                        block.failure = attempt.map(|n| TurnFailureNote::new(reason, n));
                     }
                 }
                 self.push_blocks_before(Some(who), transcript_columns::with_role(who.role(), told));

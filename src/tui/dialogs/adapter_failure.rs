@@ -3,11 +3,11 @@
 use super::{
     add_adapter_switch, answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id,
 };
+use crate::domain::event_wording::word_turn_failure;
 use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
 use crate::domain::turn::{TurnFailureKind, TurnPurpose};
 use crate::tui::dialog::ChoiceDialog;
-use crate::tui::labels;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(
@@ -20,10 +20,10 @@ pub(super) fn build_dialog(
 ) -> ChoiceDialog {
     let role = purpose.role();
     let adapter = state.session(role).map_or("", |session| &session.adapter);
-    let title = format!("{} ({adapter}) failed: {kind}", labels::role_title(role));
-    let mut sheet =
-        ChoiceDialog::new(question_dialog_id(id), &title).with_reason_in_chat(message, theme::BAD);
-    sheet.full_text = Some((title, message.to_owned()));
+    let words = word_turn_failure(adapter, kind, message);
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &words.title)
+        .with_reason_in_chat(&words.reason, theme::BAD);
+    sheet.full_text = Some((words.title, message.to_owned()));
     if *kind == TurnFailureKind::Login {
         let way_out = format!(
             "Log in to {adapter} in another terminal, then try again. `agent-collab doctor` shows the command."

@@ -7,7 +7,7 @@ use super::{
     question_dialog_id,
 };
 use crate::domain::event::Event;
-use crate::domain::findings::{Finding, FindingOutcome};
+use crate::domain::findings::{Finding, FindingOutcome, FindingSeverity};
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::plan::Plan;
 use crate::domain::plan::proof_lines::ProofClaim;
@@ -19,7 +19,7 @@ use crate::text::capitalize;
 use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::dialog::{BriefText, ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::labels::without_full_stop;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
@@ -221,7 +221,7 @@ fn gravest_first(outcome: FindingOutcome, state: &RunState) -> Vec<&Finding> {
 
 /// Describes a finding in one row.
 fn finding_value(finding: &Finding) -> String {
-    let value = finding.describe_as_value();
+    let value = finding.describe_in_line();
     truncate_to_columns(without_full_stop(&value), MAX_FINDING_COLUMNS)
 }
 
@@ -235,12 +235,27 @@ fn add_left_open(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
         let label = if n == 0 { LEFT_OPEN } else { "" };
         let label = format!("{label:<0$}", LEFT_OPEN.len());
         let value = finding_value(finding);
-        sheet = sheet.with_field(&label, &value, theme::PLAIN);
+        let text = if n == 0 {
+            format!("{label}{}", count_with_numbers(&left))
+        } else {
+            String::new()
+        };
+        sheet = sheet
+            .with_field(&label, &value, theme::PLAIN)
+            .with_brief_text(BriefText {
+                text,
+                subject: to_one_line(&finding.remark.text),
+            });
     }
     let n_more = left.len().saturating_sub(MAX_LISTED_FINDINGS);
     if n_more > 0 {
         let label = " ".repeat(LEFT_OPEN.len());
-        sheet = sheet.with_field(&label, &format!("and {n_more} more"), theme::PLAIN);
+        sheet = sheet
+            .with_field(&label, &format!("and {n_more} more"), theme::PLAIN)
+            .with_brief_text(BriefText {
+                text: String::new(),
+                subject: String::new(),
+            });
     }
     let text = format!(
         "{} left open, passed on to the planner",
@@ -249,6 +264,25 @@ fn add_left_open(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     sheet
         .with_full_text_line(&text)
         .with_label_columns(LEFT_OPEN.len())
+}
+
+/// Counts findings and names their numbers: `2 findings (4, 6)`.
+fn count_with_numbers(findings: &[&Finding]) -> String {
+    let numbers: Vec<String> = findings
+        .iter()
+        .map(|one| one.remark.n.to_string())
+        .collect();
+    let is_minor = |one: &&Finding| one.stated_severity() == FindingSeverity::Minor;
+    let what = if findings.iter().all(is_minor) {
+        "minor finding"
+    } else {
+        "finding"
+    };
+    format!(
+        "{} ({})",
+        pluralize(findings.len(), what),
+        numbers.join(", ")
+    )
 }
 
 /// Adds the rejected findings, and a gap before them.

@@ -38,11 +38,10 @@ pub(super) fn build_dialog(
     if !is_plan {
         // This goes first: it explains why the plan cannot be accepted, and the list of changes may be
         // long.
-        let text = format!(
-            "{}. Edit it (E) before you accept it.",
-            describe_parse_error(known.documents)
-        );
-        sheet = sheet.with_text(&text, theme::BAD);
+        let fault = format!("{}.", describe_parse_error(known.documents));
+        sheet = sheet
+            .with_plan_text(&fault, theme::BAD)
+            .with_text("Edit the plan (E) before you accept it.", theme::BAD);
     }
     if let Some(fault) = fault {
         let text = format!(

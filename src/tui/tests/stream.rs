@@ -3,6 +3,7 @@
 use super::pictures::not_writing;
 use super::world::{NOW, approving, asking, created, drawn, press, settings, state};
 use crate::domain::event::{AgentActivity, CallPermission, Event, PathChange, StepAudit, ToolKind};
+use crate::domain::findings::{DisputeJudgement, DisputeSide};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
@@ -710,4 +711,104 @@ fn a_long_output_says_how_long_it_is_and_another_program_gets_all_of_it() {
         matches!(acts.as_slice(), [Action::OpenText { text, .. }] if text.ends_with("1\n2")),
         "{acts:?}"
     );
+}
+
+fn failed(kind: TurnFailureKind, message: &str) -> Event {
+    Event::TurnEnded {
+        turn: TurnId::new("trn_1"),
+        result: TurnOutcome::Failed {
+            kind,
+            message: message.to_owned(),
+            transient: true,
+            limit: None,
+            other: None,
+        },
+    }
+}
+
+fn says(text: &str) -> Event {
+    let text = text.to_owned();
+    agent(AgentActivity::Text { text })
+}
+
+#[test]
+fn tries_that_end_alike_are_counted_in_one_row() {
+    let message = "codex ended during the turn (exit status 101): out of bounds";
+    let crashed = || failed(TurnFailureKind::Protocol, message);
+    let row = "crashed (exit 101), tried 2 times: out of bounds";
+    // What was said twice is told once.
+    let twice = [
+        says("I will read."),
+        crashed(),
+        says("I will read."),
+        crashed(),
+    ];
+    let seen = told(&mut not_writing(), &twice);
+    for (text, n) in [(row, 1), ("I will read.", 1), ("tried again", 0)] {
+        assert_eq!(seen.matches(text).count(), n, "{text}\n{seen}");
+    }
+    // What was said only then stays.
+    let other = [
+        says("I will read."),
+        crashed(),
+        says("I will look."),
+        crashed(),
+    ];
+    let seen = told(&mut not_writing(), &other);
+    for text in [row, "I will read.", "I will look.", "· Failed, tried again"] {
+        assert_eq!(seen.matches(text).count(), 1, "{text}\n{seen}");
+    }
+    // A try that the user asked for is not one of them.
+    let retry = Event::Steered {
+        text: "once more".to_owned(),
+    };
+    let asked = [says("I will read."), crashed(), retry, crashed()];
+    let seen = told(&mut not_writing(), &asked);
+    assert_eq!(seen.matches("out of bounds").count(), 2, "{seen}");
+}
+
+#[test]
+fn attempts_of_a_cli_are_counted_with_the_turn_that_failed() {
+    let retry = |attempt| {
+        agent(AgentActivity::Retrying {
+            reason: "high demand".to_owned(),
+            attempt: Some(attempt),
+            max: Some(2),
+        })
+    };
+    let end = || failed(TurnFailureKind::Service, "high demand");
+    let events = [retry(1), retry(2), end(), retry(1), end()];
+    let seen = told(&mut not_writing(), &events);
+    assert_eq!(seen.matches("high demand").count(), 1, "{seen}");
+    assert!(
+        seen.contains("service unavailable, tried 5 times: high demand"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn a_judgement_is_told_in_one_place() {
+    let judged = Event::DisputesJudged {
+        turn: TurnId::new("trn_1"),
+        judgements: vec![DisputeJudgement {
+            n: 3,
+            side: DisputeSide::Planner,
+            reason: "the goal says so".to_owned(),
+        }],
+    };
+    let said = says("Both cite it.\n\n```judgement\n3. planner: the goal says so\n```\n");
+    let seen = told(&mut not_writing(), &[said, judged]);
+    assert!(seen.contains("Both cite it."), "{seen}");
+    assert_eq!(seen.matches("the goal says so").count(), 1, "{seen}");
+}
+
+#[test]
+fn a_step_whose_plan_is_not_in_the_loaded_events_has_its_title() {
+    let begun = Event::SnapshotTaken {
+        step: 2,
+        tree: Some("t1".to_owned()),
+        attempt: 0,
+    };
+    let seen = told(&mut not_writing(), &[begun]);
+    assert!(seen.contains("Step 2 of 3"), "{seen}");
 }

@@ -39,8 +39,8 @@ pub struct BlockLayoutOptions {
     pub is_named: bool,
     /// Whether its call stands below the row of an open fold.
     pub is_in_fold: bool,
-    /// Whether a dialog below says what failed.
-    pub is_failure_below: bool,
+    /// What of it a dialog below says.
+    pub dialog_overlap: DialogOverlap,
     /// Whether its list is visible beside the chat.
     pub is_list_beside: bool,
     /// Whether a blank row divides it from what is above it.
@@ -65,6 +65,16 @@ impl BlockVisibility {
     pub fn has_rows(self) -> bool {
         matches!(self, Self::Shown | Self::Unfolded)
     }
+}
+
+/// What of a block the dialog below says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DialogOverlap {
+    #[default]
+    Nothing,
+    /// What failed, but not that it did.
+    Details,
+    Whole,
 }
 
 /// What stands above the content of a block.
@@ -495,7 +505,9 @@ fn fact_with_detail_lines(
             let output = more.lines();
             lines.extend(output.flat_map(|line| panel_lines(line, theme::QUIET, columns)));
         }
-        FoldState::Folded if tone == FactTone::Bad && !look.is_failure_below => {
+        FoldState::Folded
+            if tone == FactTone::Bad && look.dialog_overlap == DialogOverlap::Nothing =>
+        {
             let excerpt = folded_failure(more);
             let room = columns.saturating_sub(PANEL_INDENT + 2);
             let rows = excerpt.lines().map(|line| truncate_to_columns(line, room));

@@ -143,7 +143,7 @@ impl ChatTranscript {
 
     fn is_selectable(&self, number: usize) -> bool {
         let block = self.blocks.get(number.wrapping_sub(self.first));
-        let block = block.filter(|block| block.visibility.has_rows());
+        let block = block.filter(|block| block.has_rows());
         block.is_some_and(|block| match &block.content {
             BlockContent::Message { .. }
             | BlockContent::Provisional { .. }

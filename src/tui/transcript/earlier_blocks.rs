@@ -84,7 +84,7 @@ impl ChatTranscript {
             .iter_mut()
             .for_each(|block| block.seq += n_before);
         self.turns.shift_sequence(n_before);
-        self.steps.has_new_headings = true;
+        self.steps.merge_earlier(earlier.steps);
         let corrections = self.turns.merge_earlier(earlier.turns);
         self.apply_corrections(corrections);
         let (first, mut finished) = (self.first, Vec::new());

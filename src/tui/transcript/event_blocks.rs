@@ -38,6 +38,8 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
         | Event::StepAudited(_)
         | Event::TaskPatched { .. }
         | Event::Discussion { .. } => true,
+        // The question that follows says it.
+        Event::DocumentConflict { .. } => true,
         _ => false,
     };
     if is_shown_elsewhere {

@@ -2,9 +2,56 @@
 //! makes unnecessary.
 
 use super::ChatTranscript;
-use super::block_content::FactTone;
-use super::block_layout::{BlockVisibility, folded_failure};
+use super::block_content::{BlockContent, FactTone};
+use super::block_layout::{DialogOverlap, folded_failure};
 use super::transcript_block::TranscriptBlock;
+
+/// What the dialog says that asks the open question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DialogWording {
+    /// Its question and its lines.
+    pub text: String,
+    /// Whether there is room for all of it.
+    pub is_whole: bool,
+}
+
+impl DialogWording {
+    /// Returns what of a failure, or of a list of judgements, it says, too.
+    fn overlap_with(&self, content: &BlockContent) -> DialogOverlap {
+        let BlockContent::Fact {
+            text, tone, list, ..
+        } = content
+        else {
+            return DialogOverlap::Nothing;
+        };
+        let failure = content.failure_details().map(folded_failure);
+        let is_said = |text: &str| self.text.contains(text);
+        let has_details = failure.is_none_or(|text| text.lines().all(is_said));
+        // A list says more than what is above it.
+        let has_text = if list.is_empty() {
+            *tone == FactTone::Bad && clauses(text).all(is_said)
+        } else {
+            list.iter().all(|line| {
+                let reason = line.text.split_once(": ");
+                clauses(reason.map_or(&line.text, |(_, reason)| reason)).all(is_said)
+            })
+        };
+        // One line is among the first rows of the dialog.
+        let is_short = self.is_whole || list.len() == 1;
+        match (has_details, has_text && is_short) {
+            (true, true) => DialogOverlap::Whole,
+            (true, false) => DialogOverlap::Details,
+            (false, _) => DialogOverlap::Nothing,
+        }
+    }
+}
+
+/// Returns the parts of a sentence, which a dialog may have in its title and in its lines.
+fn clauses(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(": ").flat_map(|part| part.split(". "));
+    let parts = parts.flat_map(str::lines);
+    parts.map(|part| part.split(", tried ").next().unwrap_or(part).trim())
+}
 
 /// A question of the run that has no answer yet.
 #[derive(Debug, Clone, Copy)]
@@ -21,9 +68,8 @@ impl ChatTranscript {
         self.open_question.map(|open| open.id)
     }
 
-    /// Hides the open question while a dialog below asks it, and what failed if the dialog says that, too; shows both while
-    /// none does. `is_in_dialog` tells whether a line can be read in the dialog.
-    pub fn set_question_below(&mut self, is_below: bool, is_in_dialog: impl Fn(&str) -> bool) {
+    /// Hides the open question while a dialog below asks it, and what the dialog says, too; shows both while none does.
+    pub fn set_question_below(&mut self, dialog: Option<&DialogWording>) {
         let open = self.open_question;
         let at = open.and_then(|open| open.block.checked_sub(self.first));
         let Some(block) = at.and_then(|at| self.blocks.get_mut(at)) else {
@@ -31,23 +77,22 @@ impl ChatTranscript {
         };
         let is_question = block.content.is_question();
         if is_question {
-            block.visibility = if is_below {
-                BlockVisibility::ShownElsewhere
-            } else {
-                BlockVisibility::Shown
+            block.dialog_overlap = match dialog {
+                Some(_) => DialogOverlap::Whole,
+                None => DialogOverlap::Nothing,
             };
         }
         let failed = at.and_then(|at| at.checked_sub(usize::from(is_question)));
         if let Some(block) = failed.and_then(|at| self.blocks.get_mut(at)) {
-            let failure = block.content.failure_details().map(folded_failure);
-            let is_said = |text: &String| text.lines().all(&is_in_dialog);
-            block.is_failure_below = is_below && failure.as_ref().is_some_and(is_said);
+            block.dialog_overlap = dialog.map_or(DialogOverlap::Nothing, |dialog| {
+                dialog.overlap_with(&block.content)
+            });
         }
     }
 
     /// Shows the open question again and forgets it.
     pub(super) fn close_question(&mut self) {
-        self.set_question_below(false, |_| false);
+        self.set_question_below(None);
         self.open_question = None;
     }
 

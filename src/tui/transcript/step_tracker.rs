@@ -28,6 +28,8 @@ pub(super) struct StepTracker {
     proof_plans: Vec<(u32, StepProofPlan)>,
     /// The paths that the step changed, as its last check says.
     changed: Vec<String>,
+    /// Proofs of steps whose plan was not known yet.
+    pub(super) unassessed: Vec<UnassessedProof>,
     /// Facts shown while the step was checked.
     pub(super) check_facts: Vec<StepCheckFact>,
     /// The step that has its heading and is not over.
@@ -54,6 +56,16 @@ pub(super) struct StepCheckFact {
     pub(super) text: String,
     /// What the line of the finished step says instead.
     pub(super) short: String,
+}
+
+/// A proof that is described without the plan of its step.
+#[derive(Debug)]
+pub(super) struct UnassessedProof {
+    pub(super) step: u32,
+    pub(super) proof: StepProof,
+    pub(super) changed: Vec<String>,
+    /// What the row of the step says.
+    pub(super) shown: String,
 }
 
 impl StepTracker {
@@ -120,15 +132,41 @@ impl StepTracker {
     }
 
     /// Describes a proof for the row of its step: in one word unless something that the plan promised was not seen.
-    pub(super) fn short_proof(&self, step: u32, proof: &StepProof) -> String {
-        let planned = self.proof_plans.iter().find(|(n, _)| *n == step);
-        match planned.map(|(_, planned)| proof.assess(planned, &self.changed)) {
-            Some(ProofStatus::Unproven(_)) | None => proof.summary(),
-            Some(status) => status.word().to_owned(),
+    pub(super) fn short_proof(&mut self, step: u32, proof: &StepProof) -> String {
+        let word = self.assess_proof(step, proof, &self.changed);
+        let summary = proof.summary();
+        if word.is_none() {
+            self.unassessed.push(UnassessedProof {
+                step,
+                proof: proof.clone(),
+                changed: self.changed.clone(),
+                shown: summary.clone(),
+            });
         }
+        word.unwrap_or(summary)
     }
 
-    fn step_heading(&self, n: u32) -> StageDivider {
+    /// Describes a proof as the plan of its step wants it; `None` while that is not known.
+    pub(super) fn assess_proof(
+        &self,
+        step: u32,
+        proof: &StepProof,
+        changed: &[String],
+    ) -> Option<String> {
+        let (_, planned) = self.proof_plans.iter().find(|(n, _)| *n == step)?;
+        Some(match proof.assess(planned, changed) {
+            ProofStatus::Unproven(_) => proof.summary(),
+            status => status.word().to_owned(),
+        })
+    }
+
+    /// Adds the proofs of an earlier part of the log.
+    pub(super) fn merge_earlier(&mut self, earlier: Self) {
+        self.has_new_headings = true;
+        self.unassessed.extend(earlier.unassessed);
+    }
+
+    pub(super) fn step_heading(&self, n: u32) -> StageDivider {
         let known = self.step_texts.iter().find(|(step, _)| *step == n);
         let name = match (known, n) {
             (Some(_), _) => format!("Step {n} of {}", self.step_texts.len()),

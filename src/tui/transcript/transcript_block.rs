@@ -3,13 +3,16 @@
 use ratatui::text::Line;
 
 use super::block_content::{BlockContent, FactTone, MAX_BLOCK_BYTES};
-use super::block_layout::{self, BlockHeading, BlockLayout, BlockLayoutOptions, BlockVisibility};
+use super::block_layout::{
+    self, BlockHeading, BlockLayout, BlockLayoutOptions, BlockVisibility, DialogOverlap,
+};
 use super::discussion_card::DiscussionCard;
 use super::read_fold::{FoldState, ReadFold};
 use super::run_summary_card::RunSummaryCard;
 use super::stage_divider::StageDivider;
 use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{ToolCallCard, ToolCallOutcome};
+use super::turn_failure_note::TurnFailureNote;
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::ToolKind;
 use crate::domain::ids::RequestId;
@@ -80,8 +83,10 @@ pub struct TranscriptBlock {
     /// Whether its author's name is above it.
     pub is_named: bool,
     pub visibility: BlockVisibility,
-    /// Whether a dialog below says what failed, so that the block does not.
-    pub is_failure_below: bool,
+    /// Of a failed turn, or of an attempt of one, what the CLI said.
+    pub(super) failure: Option<TurnFailureNote>,
+    /// What of it a dialog below says, so that the block does not.
+    pub dialog_overlap: DialogOverlap,
     /// Whether the findings that it lists are visible beside the chat.
     pub is_list_beside: bool,
     /// Whether a blank row divides it from what an agent says or does, or from the heading of a stage.
@@ -112,7 +117,8 @@ impl TranscriptBlock {
             reason: None,
             is_named: false,
             visibility: BlockVisibility::default(),
-            is_failure_below: false,
+            failure: None,
+            dialog_overlap: DialogOverlap::default(),
             is_list_beside: false,
             is_set_apart: false,
             reads: None,
@@ -390,9 +396,14 @@ impl TranscriptBlock {
         self.own_fold = None;
     }
 
+    /// Returns whether it has rows of its own.
+    pub fn has_rows(&self) -> bool {
+        self.visibility.has_rows() && self.dialog_overlap != DialogOverlap::Whole
+    }
+
     /// Returns how many lines it takes.
     pub fn height(&mut self, columns: usize, folding: FoldState) -> usize {
-        if !self.visibility.has_rows() {
+        if !self.has_rows() {
             return 0;
         }
         self.update_layout(columns, folding);
@@ -433,7 +444,7 @@ impl TranscriptBlock {
             folding: self.own_fold.unwrap_or(usual),
             is_named: self.is_named,
             is_in_fold: self.reads.is_some() || self.visibility == BlockVisibility::Unfolded,
-            is_failure_below: self.is_failure_below,
+            dialog_overlap: self.dialog_overlap,
             is_list_beside: self.is_list_beside,
             is_set_apart: self.is_set_apart,
         }
@@ -472,6 +483,25 @@ impl TranscriptBlock {
         match &self.content {
             BlockContent::Divider(divider) => Some((divider.step?, divider)),
             _ => None,
+        }
+    }
+
+    /// Changes a check in the row of a step that is done, if it is that.
+    pub(super) fn rename_step_check(&mut self, of: u32, old: &str, new: &str) {
+        let BlockContent::Fact {
+            text,
+            step: Some(row),
+            ..
+        } = &mut self.content
+        else {
+            return;
+        };
+        if row.step == of
+            && let Some(check) = row.checks.iter_mut().find(|check| *check == old)
+        {
+            new.clone_into(check);
+            *text = row.describe();
+            self.layout = BlockLayout::default();
         }
     }
 

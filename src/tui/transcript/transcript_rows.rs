@@ -184,7 +184,7 @@ impl ChatTranscript {
 /// Decides whether a blank row divides a block from the one above it: what comes, goes or is hidden there changes it.
 fn set_apart(blocks: &mut VecDeque<TranscriptBlock>, at: usize) {
     let mut above = blocks.range(..at).rev();
-    let above = above.find(|block| block.visibility.has_rows());
+    let above = above.find(|block| block.has_rows());
     let is_set_apart =
         above.is_some_and(|block| block.author.is_agent() || block.is_stage_heading());
     blocks[at].is_set_apart = is_set_apart;

@@ -19,7 +19,6 @@ use crate::domain::event_wording::{
     EventSpeaker, describe_discussion_event, word_decision, word_review, word_task_end,
 };
 use crate::domain::ids::{DiscussionId, RequestId, SessionId};
-use crate::domain::plan::Plan;
 use crate::domain::question::QuestionAnswer;
 use crate::domain::task_patch::TaskPatch;
 use crate::domain::todo_list::TodoList;
@@ -76,9 +75,9 @@ impl ChatTranscript {
             Event::ReviewCommitted { review, .. } => {
                 event_blocks::from_review(&word_review(review, &self.run_context.rejected))
             }
-            _ => event_blocks::from_event(event),
+            _ => self.turn_result_blocks(event),
         };
-        let repeats_failure = self.repeats_failure(&told);
+        let repeats_failure = self.repeats_failure(&told) || self.ends_with_failure_of(event);
         let is_again = match event {
             Event::RunResumed { .. } => self.ends_with(&told),
             Event::QuestionAsked { .. } => self.repeats_question(&told) || repeats_failure,
@@ -390,18 +389,15 @@ impl ChatTranscript {
 
 /// Checks and ends of steps.
 impl ChatTranscript {
-    /// Takes the steps from a plan where no event has told them: of a resumed run only the last events are here.
-    pub fn set_missing_steps(&mut self, plan: &Plan) {
-        if self.steps.step_texts.is_empty() {
-            self.steps.set_plan(plan);
-        }
-    }
-
     /// Adds what a check of a step found. Once the step is done, one line replaces the good facts, each in its short
     /// form.
     pub(super) fn append_step_check(&mut self, event: &Event, short: String) {
-        let blocks = event_blocks::from_event(event);
+        let mut blocks = event_blocks::from_event(event);
         let is_proof = matches!(event, Event::StepProved { .. });
+        if let Event::StepProved { step, .. } = event {
+            let text = BlockContent::fact(FactTone::Plain, &format!("Step {step}: {short}"));
+            blocks = vec![TranscriptBlock::new(BlockAuthor::System, text)];
+        }
         let fact = blocks.first().and_then(TranscriptBlock::fact);
         if let Some((text, tone, _)) = fact
             && (tone == FactTone::Good || is_proof)

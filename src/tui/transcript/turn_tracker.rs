@@ -288,6 +288,17 @@ impl TurnTracker {
         }
     }
 
+    /// Returns the role whose agent spoke or acted last in this turn.
+    pub fn last_role(&self) -> Option<Role> {
+        self.last_agent.and_then(BlockAuthor::role)
+    }
+
+    /// Returns the adapter of a role; empty where it is not known.
+    pub fn adapter(&self, role: Option<Role>) -> &str {
+        let adapter = role.and_then(|role| self.adapters.get(&role));
+        adapter.map_or("", String::as_str)
+    }
+
     /// Makes the next block show its name, because the block with the name may be gone.
     pub fn reset_name(&mut self) {
         self.last_agent = None;
