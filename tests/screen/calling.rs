@@ -181,7 +181,7 @@ fn what_is_copied_holds_no_secret_and_nothing_that_steers_a_terminal() {
     terminal.wait_for("▌ The key is");
     copy(&mut terminal, CTRL_Y);
     terminal.type_keys("3.");
-    terminal.wait_for("[major] The key is");
+    terminal.wait_for("major: The key is");
     copy(&mut terminal, CTRL_Y);
     for text in copied(&terminal) {
         assert!(text.contains("here"), "{text}");

@@ -110,9 +110,8 @@ impl Finding {
         }
     }
 
-    /// Describes it as a value behind a label: `4 minor: text`, or `4 blocking, counts as minor (evidence not found):
-    /// text`.
-    pub fn describe_as_value(&self) -> String {
+    /// Describes it in one line: `4 minor: text`, or `4 blocking, counts as minor (evidence not found): text`.
+    pub fn describe_in_line(&self) -> String {
         let text = clean_to_one_line(&self.remark.text);
         let (n, counted) = (self.remark.n, self.remark.severity.as_str());
         match self.record.lowered_from {
@@ -136,15 +135,6 @@ impl Finding {
         let side: &str = judgement.side.into();
         let reason = clean_to_one_line(&judgement.reason);
         Some(format!("a fresh session is for the {side}: {reason}"))
-    }
-
-    /// Describes it in one line: `4. [minor] text`, or `4. [blocking, counts as minor: evidence not found] text`.
-    pub fn describe_in_line(&self) -> String {
-        let remark = &self.remark;
-        let text = clean_to_one_line(&remark.text);
-        let lowered = self.describe_lowered_severity();
-        let severity = lowered.as_deref().unwrap_or(remark.severity.as_str());
-        format!("{}. [{severity}] {text}", remark.n)
     }
 
     /// Returns the severity that the reviewer gave it, also where it counts less.

@@ -189,14 +189,12 @@ fn task_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'st
     lines
 }
 
-/// Describes the round, and the files that the reviewer did not open.
+/// Describes the first review while it has no row in the table, and the files that the reviewer did not open.
 fn review_rows(state: &RunState) -> Vec<StatusRow> {
     let mut rows = Vec::new();
-    if state.iteration > 0 {
-        let end = state.describe_review_end();
-        let end = end.map_or(String::new(), |end| format!(" · {end}"));
-        let text = format!("{} of {}{end}", state.iteration, state.iteration_limit());
-        rows.push(plain_row("Reviews", &text));
+    if state.iteration > 0 && state.course.reviews().is_empty() {
+        let text = format!("{} of {}", state.iteration, state.iteration_limit());
+        rows.push(plain_row("Review", &text));
     }
     if let Some(unopened) = state.last_review().and_then(ReviewSpan::describe_unopened) {
         rows.push(StatusRow::new("Reviewer", &unopened, theme::WARNING));
@@ -264,9 +262,10 @@ fn run_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
     rows.push(plain_row("Started", &since));
     if let Some(head) = &state.receipt_head {
         let head: String = head.as_str().chars().take(12).collect();
-        rows.push(plain_row("Receipts", &format!("head {head}")));
+        let text = format!("sealed with {head} (see agent-collab verify)");
+        rows.push(plain_row("Record", &text));
     }
-    rows.push(plain_row("Run", state.run.as_str()));
+    rows.push(plain_row("Run id", state.run.as_str()));
     rows
 }
 

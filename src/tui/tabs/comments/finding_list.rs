@@ -25,9 +25,7 @@ pub(super) fn ledger_entries(
 ) -> Vec<CommentsEntry> {
     let mut entries = review_table::review_rows(state, clock, table);
     let bar = describe_bar(state, texts);
-    if let Some(end) = state.describe_review_end() {
-        entries.push(CommentsEntry::new(&format!("Review {end}"), theme::GOOD));
-    } else if let Some(bar) = bar {
+    if let Some(bar) = bar {
         let text = format!("What counts now · {bar}");
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }

@@ -7,7 +7,6 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::finding_selection::FindingFilter;
-use super::review_table;
 use crate::domain::findings::FindingOutcome;
 use crate::domain::run::RunState;
 use crate::tui::text_wrap::{spans_width, text_width, wrap_spans};
@@ -124,7 +123,7 @@ fn summaries(state: &RunState) -> Vec<Vec<Span<'static>>> {
             theme::QUIET
         };
         counts.push(Span::styled(format!("{n_open} open"), style));
-        counts.push(Span::styled(format!("  of {n_all}"), theme::QUIET));
+        counts.push(Span::styled(format!(" of {n_all}"), theme::QUIET));
     }
     let last = state.course.reviews().last();
     // Runs of earlier versions only recorded the last verdict.
@@ -143,18 +142,14 @@ fn summaries(state: &RunState) -> Vec<Vec<Span<'static>>> {
     };
     let (_, style) = crate::tui::labels::verdict_label(verdict);
     let verdict = Span::styled(verdict.label(), style);
-    let is_first = state.course.reviews().len() < 2;
-    let details = last.filter(|_| !is_first);
-    let details = details.map_or(String::new(), review_table::describe_counts);
     let named = format!("{lead}{review} {n}: ");
-    let with = |before: &str, after: &str| {
+    let with = |before: &str| {
         let mut spans = counts.clone();
         spans.push(Span::styled(before.to_owned(), theme::QUIET));
         spans.push(verdict.clone());
-        spans.push(Span::styled(after.to_owned(), theme::QUIET));
         spans
     };
-    vec![with(&named, &details), with(&named, ""), with(lead, "")]
+    vec![with(&named), with(lead)]
 }
 
 /// A filter as it is shown.

@@ -9,6 +9,7 @@ use crate::domain::findings::{Finding, FindingDisposition};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
+use crate::domain::review::Verdict;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::{ReviewSpan, TurnSpan, TurnSpanEnd, elapsed_millis};
 use crate::tui::labels::{
@@ -23,7 +24,16 @@ use crate::tui::theme;
 const MAX_TURN_ROWS: usize = 12;
 
 /// The columns with numbers, which end below each other.
-const NUMBER_TITLES: &[&str] = &["Open", "New", "Resolved", "Took", "Fixes", "Tokens", "Cost"];
+const NUMBER_TITLES: &[&str] = &[
+    "Open",
+    "New",
+    "Resolved",
+    "Left open",
+    "Took",
+    "Fixes",
+    "Tokens",
+    "Cost",
+];
 
 /// A table: column titles, and rows of styled cells.
 pub struct StatusTable {
@@ -127,14 +137,26 @@ impl StatusTable {
 pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
     let rows = state.course.reviews().iter();
     let titles = &[
-        "Review", "At", "Verdict", "Open", "New", "Resolved", "Answers",
+        "Review",
+        "At",
+        "Verdict",
+        "Open",
+        "New",
+        "Resolved",
+        "Left open",
+        "Answers",
     ];
     let rows = rows.map(|review| review_cells(review, state, clock));
     StatusTable::new(titles, rows.collect()).in_line_with_rows()
 }
 
 fn review_cells(review: &ReviewSpan, state: &RunState, clock: LocalClock) -> Vec<(String, Style)> {
-    let (sign, style) = verdict_label(review.verdict);
+    let (label, style) = verdict_label(review.verdict);
+    // In one word, so that there is room for the counts.
+    let sign = match review.verdict {
+        Verdict::ChangesRequired => format!("{} changes", review.verdict.symbol()),
+        Verdict::Approved => label,
+    };
     let doubt = if review.consistent { "" } else { " ?" };
     let plain = |text: String| (text, theme::PLAIN);
     vec![
@@ -144,8 +166,18 @@ fn review_cells(review: &ReviewSpan, state: &RunState, clock: LocalClock) -> Vec
         plain(review.n_open.to_string()),
         plain(review.n_new.to_string()),
         plain(review.n_settled.to_string()),
+        plain(left_open_count(review, state)),
         plain(response_counts(review.review, state)),
     ]
+}
+
+/// Counts the findings that are left open once the last review has ended; empty for any other review.
+fn left_open_count(review: &ReviewSpan, state: &RunState) -> String {
+    let is_last = state.course.reviews().last() == Some(review);
+    match state.findings.residual().count() {
+        n if n > 0 && is_last => n.to_string(),
+        _ => String::new(),
+    }
 }
 
 /// Counts the planner's answers to a review.
