@@ -4,7 +4,7 @@
 
 mod tab_hints;
 
-use tab_hints::{chat_hints, entries_label, plan_hints, tab_hints};
+use tab_hints::{chat_hints, entries_label, has_entries, plan_hints, tab_hints};
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -378,7 +378,7 @@ fn view_hints(
             false => "↑↓",
         };
         hints.push(FooterHint::fixed(keys, "choose"));
-        if screen.picks_beside_buttons() {
+        if screen.picks_beside_buttons() && has_entries(screen, state) {
             let entries = entries_label(screen.tabs.view.focused());
             hints.push(FooterHint::fixed("↑↓", entries));
         }

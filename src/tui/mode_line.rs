@@ -64,7 +64,12 @@ impl<'a> ModeLine<'a> {
     pub(super) fn lay_out(&self, columns: usize) -> Line<'static> {
         let words = match self.state {
             Some(state) => self.mode_words(state, columns),
-            None if self.screen.hit_areas.welcome.is_some() => self.next_run_words(columns),
+            // The keys of a text are of use while one is written.
+            None if self.screen.hit_areas.welcome.is_some()
+                || self.screen.composer.focus == ComposerFocus::Unfocused =>
+            {
+                self.next_run_words(columns)
+            }
             None => return self.first_keys_line(columns),
         };
         Line::from(words.into_iter().map(|word| word.span).collect::<Vec<_>>())

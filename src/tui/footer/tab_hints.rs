@@ -73,6 +73,15 @@ pub(super) fn plan_hints(
     (!hints.is_empty()).then(|| hints.into_iter().map(FooterHint::from).collect())
 }
 
+/// Returns whether the tab in front has something that up and down select.
+pub(super) fn has_entries(screen: &Screen, state: Option<&RunState>) -> bool {
+    let tab = screen.tabs.get(screen.tabs.view.focused());
+    let context = screen.settings.tab_context(&screen.documents, state);
+    tab.hints()
+        .iter()
+        .any(|(_, label)| tab.is_hint_useful(label, &context))
+}
+
 /// Names what up and down select in a tab.
 pub(super) fn entries_label(tab: TabKind) -> &'static str {
     match tab {

@@ -28,8 +28,10 @@ use super::{POINT_HINT, TabHints};
 use crate::domain::findings::plan_blocks::BlockLabel;
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_thread::UserNote;
+use crate::domain::question::QuestionKind;
 use crate::domain::review;
 use crate::domain::run::RunState;
+use crate::domain::turn::TurnPurpose;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView};
@@ -442,7 +444,7 @@ impl CommentsPage<'_> {
             laid.lines.extend(entry.lines(columns, self.bar(entry)));
         }
         if laid.lines.is_empty() && texts.comments.text.is_none() {
-            let none = "No review yet. It starts after the plan is written.";
+            let none = describe_missing_review(self.context.state);
             laid.lines = wrap_trusted_text(none, columns, theme::QUIET);
         }
         if !texts.unparsed_comments.is_empty() {
@@ -468,5 +470,19 @@ impl CommentsPage<'_> {
             .find(|finding| ScrollTarget::Finding(finding.remark.n) == mark)
             .map(|finding| theme::severity_style(finding.remark.severity));
         Some(severity.unwrap_or(theme::ACCENT))
+    }
+}
+
+/// Says why there is no review, and what brings one.
+fn describe_missing_review(state: Option<&RunState>) -> &'static str {
+    let is_sent_next = |state: &RunState| {
+        let question = state.current_question().map(|question| &question.kind);
+        let gate = |kind: &QuestionKind| matches!(kind, QuestionKind::Gate { order } if order.purpose == TurnPurpose::Review);
+        question.is_some_and(gate)
+    };
+    match state {
+        Some(state) if is_sent_next(state) => "No review yet. Send the plan to the reviewer.",
+        Some(state) if state.plan.is_some() => "No review yet.",
+        Some(_) | None => "No review yet. It starts after the plan is written.",
     }
 }

@@ -397,6 +397,11 @@ fn lay_out(record: &EventLogList, about: LogTabContext<'_>, columns: usize) -> S
     let columns = columns.saturating_sub(1);
     let mut laid = ScrollContent::default();
     let mut push = |lines: Vec<Line<'static>>| laid.lines.extend(add_gutter(lines, false));
+    if record.rows.is_empty() && about.log.text.is_none() {
+        let none = "No log yet. It starts with a run.";
+        push(wrap_trusted_text(none, columns, theme::QUIET));
+        return laid;
+    }
     push(vec![Line::styled("── Step log ", theme::QUIET)]);
     match &about.log.text {
         Some(text) => {

@@ -20,8 +20,10 @@ use ratatui::text::{Line, Span};
 
 use super::screen_tab::{TabContext, limit_page_width};
 use crate::domain::ids::UnixMillis;
+use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{RunState, notes_blocker};
+use crate::domain::turn::TurnPurpose;
 use crate::text::{count_changed_lines, describe_line_changes, front_matter};
 use crate::tui::clickable_keys;
 use crate::tui::command_table;
@@ -69,12 +71,10 @@ fn draw(
         .compared_version()
         .and_then(|at| texts.plan_versions.get(at));
     let Some(text) = &texts.plan.text else {
+        let none = describe_missing_plan(state);
+        none.hash(&mut hasher);
         page.lay_out(hasher.finish(), || {
-            wrap_trusted_text(
-                "No plan yet. Confirm the goal and the planner writes one.",
-                columns,
-                theme::QUIET,
-            )
+            wrap_trusted_text(none, columns, theme::QUIET)
         });
         return page.draw(frame, area);
     };
@@ -350,4 +350,20 @@ fn lay_out_rest(content: &PlanContent<'_>, n_before: usize, page: PageColumns) -
     }
     add_remarks_without_line(&mut laid, astray, page);
     laid
+}
+
+/// Says why there is no plan, and what brings one.
+fn describe_missing_plan(state: Option<&RunState>) -> &'static str {
+    let is_sent_next = |state: &RunState| {
+        let question = state.current_question().map(|question| &question.kind);
+        let gate = |kind: &QuestionKind| matches!(kind, QuestionKind::Gate { order } if order.purpose == TurnPurpose::WritePlan);
+        question.is_some_and(gate)
+    };
+    match state {
+        Some(state) if is_sent_next(state) => {
+            "No plan yet. Send the goal and the planner writes one."
+        }
+        Some(state) if state.phase != Phase::RefineGoal => "No plan yet.",
+        Some(_) | None => "No plan yet. Confirm the goal and the planner writes one.",
+    }
 }

@@ -96,6 +96,10 @@ impl ScreenTab for LogTab {
         &[POINT_HINT, (&["open"], "open"), (&["filter"], "filter")]
     }
 
+    fn is_hint_useful(&self, _label: &str, _context: &TabContext<'_>) -> bool {
+        !self.events.rows.is_empty()
+    }
+
     fn on_event(&mut self, at: UnixMillis, event: &Event) {
         self.events.on_event(at, event);
     }
