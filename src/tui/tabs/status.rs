@@ -262,7 +262,7 @@ fn run_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
     rows.push(plain_row("Started", &since));
     if let Some(head) = &state.receipt_head {
         let head: String = head.as_str().chars().take(12).collect();
-        let text = format!("sealed with {head} (see agent-collab verify)");
+        let text = format!("seal {head}, see agent-collab verify");
         rows.push(plain_row("Record", &text));
     }
     rows.push(plain_row("Run id", state.run.as_str()));

@@ -211,7 +211,7 @@ fn the_end_of_a_run_says_what_is_proven_of_each_step() {
     check_shown(&mut screen, (120, 40), &state, &texts);
     press(&mut screen, Some(&state), &["5"]);
     let texts = [
-        "Record    sealed with 0123456789ab",
+        "Record    seal 0123456789ab, see agent-collab verify",
         "step 2 was waived by you",
     ];
     check_shown(&mut screen, (120, 40), &state, &texts);
