@@ -208,7 +208,7 @@ fn describe_activity(
     }
     let own = screen.dialogs.own.as_ref();
     if screen.is_read_only() && own.is_some_and(|own| own.origin == DialogOrigin::Run) {
-        return (WAITS.to_owned(), theme::NEEDS_YOU);
+        return PresentText::new(WAITS, theme::NEEDS_YOU);
     }
     if let Some(word) = describe_read_only_run(screen, state) {
         return PresentText::new(word, theme::QUIET);

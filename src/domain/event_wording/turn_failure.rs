@@ -6,7 +6,7 @@ use crate::text::clean_to_one_line;
 /// The words for the failure of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnFailureWording {
-    /// What happened, as in `codex crashed (exit 101)`.
+    /// What happened, as in `codex service unavailable`.
     pub title: String,
     /// What the CLI said, without what the title says; may be empty.
     pub reason: String,
@@ -22,14 +22,6 @@ pub fn word_turn_failure(
         "" => "The CLI".to_owned(),
         adapter => clean_to_one_line(adapter),
     };
-    if *kind == TurnFailureKind::Protocol
-        && let Some((end, reason)) = split_exit(message)
-    {
-        return TurnFailureWording {
-            title: format!("{cli} {end}"),
-            reason: reason.to_owned(),
-        };
-    }
     let title = match kind {
         TurnFailureKind::Login => format!("{cli} is not logged in"),
         TurnFailureKind::RateLimit => format!("{cli} rate limit reached"),
@@ -52,24 +44,6 @@ pub fn word_turn_failure(
     }
 }
 
-/// Splits `codex ended during the turn (exit status 101): words` into how the process ended and the words behind it.
-fn split_exit(message: &str) -> Option<(String, &str)> {
-    let (head, reason) = message.split_once(": ").unwrap_or((message, ""));
-    let ended = ["exit status ", "exit code ", "signal "];
-    let (what, number) = ended.iter().find_map(|what| {
-        let (_, rest) = head.split_once(what)?;
-        let n_digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        rest.get(..n_digits).map(|number| (*what, number))
-    })?;
-    let end = match (what, number) {
-        (_, "") => return None,
-        ("signal ", number) => format!("crashed (signal {number})"),
-        (_, "0") => "ended too early".to_owned(),
-        (_, number) => format!("crashed (exit {number})"),
-    };
-    Some((end, reason))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,25 +57,9 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_ended_has_crashed_and_its_last_words_are_the_reason() {
-        let crash = TurnFailureKind::Protocol;
-        let said = "codex ended during the turn (exit status 101): thread 'main' panicked";
-        let (title, reason) = ("codex crashed (exit 101)", "thread 'main' panicked");
-        check(crash.clone(), said, title, reason);
-        let said = "codex was killed by signal 9 during the turn";
-        check(crash.clone(), said, "codex crashed (signal 9)", "");
-        let said = "codex ended with exit code 0 during the turn";
-        check(crash.clone(), said, "codex ended too early", "");
-        check(
-            crash,
-            "no JSON: exit status 1",
-            "codex failed",
-            "no JSON: exit status 1",
-        );
-    }
-
-    #[test]
     fn the_title_names_what_the_user_can_do_something_about() {
+        let died = "codex ended during the turn (exit status 101): thread 'main' panicked";
+        check(TurnFailureKind::Protocol, died, "codex failed", died);
         let service = TurnFailureKind::Service;
         check(
             service,

@@ -735,7 +735,7 @@ fn says(text: &str) -> Event {
 fn tries_that_end_alike_are_counted_in_one_row() {
     let message = "codex ended during the turn (exit status 101): out of bounds";
     let crashed = || failed(TurnFailureKind::Protocol, message);
-    let row = "crashed (exit 101), tried 2 times: out of bounds";
+    let row = "failed, tried 2 times: codex ended during the turn (exit status 101): out of bounds";
     // What was said twice is told once.
     let twice = [
         says("I will read."),
