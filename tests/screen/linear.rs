@@ -141,10 +141,10 @@ fn a_whole_run_is_played_by_numbers_and_commands() {
     player.answer("Allow this command?", "Deny and say why...");
     player.wait_for("Why not?");
     player.type_line("not now");
-    player.wait_for("The run is done.");
+    player.wait_for("Phase: Done.");
     player.wait_for("3 of 3 steps, 3 commits, tests passed after every step");
     player.wait_for("Proof: 3 of 3 proven");
-    player.wait_for("Type a text.");
+    player.wait_for("Type the next goal");
     assert_eq!(player.end(), Some(0), "{:#?}", player.lines);
     let text = player.lines.join("\n");
     let is_control = |c: char| c.is_control() && c != '\n';
