@@ -4,7 +4,7 @@
 
 mod tab_hints;
 
-use tab_hints::{chat_hints, entries_label, has_entries, plan_hints, tab_hints};
+use tab_hints::{chat_hints, has_entries, plan_hints, tab_hints};
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -379,7 +379,7 @@ fn view_hints(
         };
         hints.push(FooterHint::fixed(keys, "choose"));
         if screen.picks_beside_buttons() && has_entries(screen, state) {
-            let entries = entries_label(screen.tabs.view.focused());
+            let entries = screen.tabs.get(screen.tabs.view.focused()).entries_label();
             hints.push(FooterHint::fixed("↑↓", entries));
         }
         if screen.dialogs.own.is_some() {

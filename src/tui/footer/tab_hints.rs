@@ -81,12 +81,3 @@ pub(super) fn has_entries(screen: &Screen, state: Option<&RunState>) -> bool {
         .iter()
         .any(|(_, label)| tab.is_hint_useful(label, &context))
 }
-
-/// Names what up and down select in a tab.
-pub(super) fn entries_label(tab: TabKind) -> &'static str {
-    match tab {
-        TabKind::Plan => "lines",
-        TabKind::Comments => "findings",
-        TabKind::Chat | TabKind::Log | TabKind::Status => "pick",
-    }
-}

@@ -105,6 +105,10 @@ impl ScreenTab for CommentsTab {
         THREAD_ACTIONS
     }
 
+    fn entries_label(&self) -> &'static str {
+        "findings"
+    }
+
     fn is_hint_useful(&self, _label: &str, context: &TabContext<'_>) -> bool {
         let has_entries =
             |state: &RunState| !state.findings.all().is_empty() || !state.threads.all().is_empty();

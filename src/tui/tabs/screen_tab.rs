@@ -125,6 +125,11 @@ pub trait ScreenTab: SearchableView {
         self.hints()
     }
 
+    /// Names what up and down select.
+    fn entries_label(&self) -> &'static str {
+        "pick"
+    }
+
     /// Returns whether one of its hints makes sense now.
     fn is_hint_useful(&self, _label: &str, _context: &TabContext<'_>) -> bool {
         true

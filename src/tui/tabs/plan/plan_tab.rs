@@ -88,6 +88,10 @@ impl ScreenTab for PlanTab {
         }
     }
 
+    fn entries_label(&self) -> &'static str {
+        "lines"
+    }
+
     fn is_hint_useful(&self, label: &str, context: &TabContext<'_>) -> bool {
         let has_execution = || context.state.is_some_and(|state| state.execution.is_some());
         match label {
