@@ -163,6 +163,31 @@ pub fn truncate_to_columns(text: &str, columns: usize) -> String {
     out
 }
 
+/// Truncates a line to at most `columns` behind a whole word, where more than half of the room is filled then.
+pub fn truncate_to_words(text: &str, columns: usize) -> String {
+    let cut = truncate_to_columns(text, columns);
+    let Some((kept, rest)) = cut
+        .strip_suffix('…')
+        .and_then(|kept| Some((kept, text.strip_prefix(kept)?)))
+        .filter(|(_, rest)| *rest != "…")
+    else {
+        return cut;
+    };
+    let end = if rest.starts_with(' ') {
+        Some(kept.len())
+    } else {
+        kept.rfind(' ')
+    };
+    let is_between_words = |sign: char| " ,;:&|(-·".contains(sign);
+    let words = end.and_then(|end| kept.get(..end));
+    let words = words.map_or("", |words| words.trim_end_matches(is_between_words));
+    if text_width(words) * 2 > columns {
+        format!("{words}…")
+    } else {
+        cut
+    }
+}
+
 /// Truncates a line in its middle to at most `columns`, so that the end of a path, the file name, stays.
 pub fn truncate_middle(text: &str, columns: usize) -> String {
     if text_width(text) <= columns || columns < 5 {
@@ -419,6 +444,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_title_is_cut_behind_a_word() {
+        let check = |columns, wanted| {
+            let title = "Refuse --top without a number above 0";
+            assert_eq!(truncate_to_words(title, columns), wanted);
+        };
+        check(37, "Refuse --top without a number above 0");
+        check(36, "Refuse --top without a number above…");
+        check(35, "Refuse --top without a number…");
+        check(4, "Ref…");
+        let command = "command -v shellcheck && shellcheck wordstat.sh";
+        assert_eq!(truncate_to_words(command, 24), "command -v shellcheck…");
+        assert_eq!(truncate_to_words("as it is…", 24), "as it is…");
+    }
 
     proptest! {
         #[test]

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::text::first_clause;
 use crate::tui::markdown;
 use crate::tui::step_trail::StepTrail;
-use crate::tui::text_wrap::{spans_width, text_width, truncate_to_columns};
+use crate::tui::text_wrap::{spans_width, text_width, truncate_to_columns, truncate_to_words};
 use crate::tui::theme;
 
 /// A step's heading keeps this many columns beside its stage.
@@ -92,7 +92,7 @@ impl StageDivider {
         // A blank before the stages, which begin with another one.
         let text_room = room.saturating_sub(1);
         let name = truncate_to_columns(&name, text_room);
-        let title = truncate_to_columns(&title, text_room.saturating_sub(text_width(&name)));
+        let title = truncate_to_words(&title, text_room.saturating_sub(text_width(&name)));
         let gap = room.saturating_sub(text_width(&name) + text_width(&title));
         let mut spans = vec![
             Span::raw(CARD_LEAD),
@@ -122,7 +122,7 @@ impl StageDivider {
         });
         let (end, least_rule) = end.map_or((Vec::new(), 0), |end| (end, MIN_RULE_COLUMNS));
         let room = columns.saturating_sub(spans_width(&end));
-        let label = truncate_to_columns(&text, room.saturating_sub(least_rule));
+        let label = truncate_to_words(&text, room.saturating_sub(least_rule));
         let rule = match room.saturating_sub(text_width(&label)) {
             0 => String::new(),
             rest => format!(" {}", "─".repeat(rest - 1)),
