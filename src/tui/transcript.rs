@@ -172,6 +172,7 @@ impl ChatTranscript {
             self.earlier = TranscriptScrollback::from_start();
         }
         self.earlier.on_event(at);
+        self.run_context.note_goal(event);
         match event {
             // A new goal is also the first message about it; show it once.
             Event::GoalMessageAdded { text }

@@ -497,6 +497,28 @@ fn what_is_half_written_is_kept_once() {
 }
 
 #[test]
+fn a_goal_in_the_users_own_words_is_in_the_chat() {
+    let confirmed_as = |text: &str| {
+        let mut screen = Screen::new(settings());
+        screen.on_event(
+            NOW,
+            &agent(AgentActivity::Text {
+                text: "```goal.md\n# Sums\n\nlists\n```".to_owned(),
+            }),
+        );
+        let (title, text) = ("Sums".to_owned(), text.to_owned());
+        screen.on_event(NOW, &Event::GoalConfirmed { title, text });
+        drawn(&mut screen, (80, 24), Some(&state(Phase::WritePlan)))
+    };
+    let proposed = confirmed_as("# Sums\n\nlists");
+    assert!(proposed.contains("✓ Goal confirmed\n"), "{proposed}");
+    let own = confirmed_as("Only numbers");
+    for line in ["▌ You", "▌ Only numbers", "✓ Goal confirmed in your words"] {
+        assert!(own.contains(line), "{line}\n{own}");
+    }
+}
+
+#[test]
 fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
     let mut screen = Screen::new(settings());
     let says = |goal: &str| {

@@ -29,6 +29,19 @@ pub fn plan_approval(gate: Gate) -> Vec<TranscriptBlock> {
     vec![TranscriptBlock::new(BlockAuthor::User, text)]
 }
 
+/// Returns the goal that the user wrote in place of the proposed one, and that it is confirmed.
+pub fn goal_in_own_words(goal: &str) -> Vec<TranscriptBlock> {
+    let goal = TranscriptBlock::new(BlockAuthor::User, BlockContent::message(goal));
+    vec![goal, goal_confirmation("Goal confirmed in your words")]
+}
+
+fn goal_confirmation(text: &str) -> TranscriptBlock {
+    TranscriptBlock::new(
+        BlockAuthor::System,
+        BlockContent::fact(FactTone::Good, text),
+    )
+}
+
 /// Returns the blocks of an event; none if another part of the screen shows it.
 pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
     let is_shown_elsewhere = match event {
@@ -67,10 +80,7 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             from_wording(&wording).into_iter().chain(reasons).collect()
         }
         // The title is in the goal, which is right above, and in the header.
-        Event::GoalConfirmed { .. } => {
-            let text = BlockContent::fact(FactTone::Good, "Goal confirmed");
-            vec![TranscriptBlock::new(BlockAuthor::System, text)]
-        }
+        Event::GoalConfirmed { .. } => vec![goal_confirmation("Goal confirmed")],
         Event::ReviewCommitted { .. } => from_review(&wording),
         _ => from_wording(&wording),
     }

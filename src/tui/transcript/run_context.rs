@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::event::Event;
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::event_wording::RejectedFindings;
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Gate;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::text::fenced_block;
 
 /// What earlier events say about the run.
 #[derive(Debug, Default)]
@@ -16,6 +17,8 @@ pub(super) struct TranscriptRunContext {
     /// Who lets turns start, as far as the events here say.
     pub(super) gate: Option<Gate>,
     pub(super) waiting_tasks: TaskWaitList,
+    /// The goal as it was last given or proposed.
+    goal: Option<String>,
     /// What the planner rejects of the last review.
     pub(super) rejected: RejectedFindings,
 }
@@ -42,6 +45,29 @@ impl TranscriptRunContext {
             _ => {}
         }
         false
+    }
+
+    /// Notes the goal that the user gave or an agent proposed.
+    pub(super) fn note_goal(&mut self, event: &Event) {
+        match event {
+            Event::RunCreated(_) => self.goal = None,
+            Event::GoalGiven { text } => self.goal = Some(text.clone()),
+            Event::Agent {
+                news: AgentActivity::Text { text },
+                ..
+            } => {
+                let proposed = fenced_block::find_document(text, "goal.md");
+                let proposed = proposed.filter(|goal| !goal.trim().is_empty());
+                self.goal = proposed.or(self.goal.take());
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether a confirmed goal is another text than the one that the chat has.
+    pub(super) fn is_other_goal(&self, confirmed: &str) -> bool {
+        let known = self.goal.as_deref().map(str::trim);
+        known.is_some_and(|known| known != confirmed.trim())
     }
 
     /// Notes that the gate is manual; returns whether it was automatic.

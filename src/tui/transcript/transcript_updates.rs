@@ -67,6 +67,9 @@ impl ChatTranscript {
                 Some(gate) => event_blocks::plan_approval(gate),
                 None => event_blocks::from_event(event),
             },
+            Event::GoalConfirmed { text, .. } if self.run_context.is_other_goal(text) => {
+                event_blocks::goal_in_own_words(text)
+            }
             Event::TaskEnded(result) => {
                 let known = self.tasks.get(&result.task_id);
                 let name = known.map_or(result.display_name(), String::as_str);
