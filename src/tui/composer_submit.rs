@@ -353,7 +353,8 @@ impl Screen {
             .extend(word.into_iter().chain(mode_buttons));
     }
 
-    /// Takes the composer's rows from an area: at its end, or in the middle of the welcome page.
+    /// Takes the composer's rows from an area: at its end, or in the middle of the welcome page, where a dialog may stand in
+    /// its place.
     pub(super) fn place_composer(
         &self,
         rest: &mut Rect,
@@ -366,7 +367,11 @@ impl Screen {
         }
         let (n_rows, spacing) = self.composer_rows(*rest, sheet);
         let place = inset(split_bottom(rest, n_rows), gutter(rest.width));
-        (place, spacing, None)
+        // One of the screen's own dialogs stands where the composer was.
+        let own = sheet.filter(|_| n_rows == 0 && self.dialogs.own.is_some());
+        let centered = centered.zip(own);
+        let centered = centered.and_then(|(places, own)| places.with_dialog(own, *rest));
+        (place, spacing, centered)
     }
 
     /// Returns the parts of the welcome page around the composer, if it is shown and the window is large.

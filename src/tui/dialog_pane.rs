@@ -7,7 +7,9 @@ use super::appearance::ScreenSettings;
 use super::approval_view::ExactCall;
 use super::delayed_letter::DelayedLetter;
 use super::dialog::{ChoiceDialog, DialogLifetime, DialogOrigin};
-use super::dialogs::{DialogContext, open_questions, quit_confirmation, theme_picker};
+use super::dialogs::{
+    DialogContext, open_questions, quit_confirmation, run_history_list, theme_picker,
+};
 use super::document_texts::DisplayDocuments;
 use super::input_guard::InputGuard;
 use super::prompt_preview::{PromptHistory, PromptPreview};
@@ -93,6 +95,12 @@ impl DialogPane {
         self.own
             .as_ref()
             .is_some_and(|own| own.id == quit_confirmation::DIALOG_ID)
+    }
+
+    /// Returns whether the list of earlier runs is open.
+    pub fn is_run_list_open(&self) -> bool {
+        let mut own = self.own.iter();
+        own.any(|own| own.id == run_history_list::DIALOG_ID)
     }
 
     /// Builds the theme list and notes the theme in use. Closing it without a choice restores it.

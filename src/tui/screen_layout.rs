@@ -73,10 +73,13 @@ impl Screen {
         }
         let sheet_area = match &sheet {
             Some(_) if put_aside.is_some() => split_bottom(&mut rest, 2),
-            Some(sheet) => {
-                let n_rows = dialog_rows(sheet, rest, reads_on);
-                inset(split_bottom(&mut rest, n_rows), gutter(rest.width))
-            }
+            Some(sheet) => centered.map_or_else(
+                || {
+                    let n_rows = dialog_rows(sheet, rest, reads_on);
+                    inset(split_bottom(&mut rest, n_rows), gutter(rest.width))
+                },
+                |places| places.composer,
+            ),
             None => Rect::default(),
         };
         let is_folded = put_aside.is_some()
@@ -249,6 +252,7 @@ impl Screen {
             info: &self.run_facts.welcome,
             has_notices: !self.tabs.chat.transcript.is_empty(),
             has_unfinished_run: self.dialogs.unfinished_run.is_some(),
+            is_run_list_open: self.dialogs.is_run_list_open(),
         }
     }
 

@@ -123,6 +123,8 @@ pub struct WelcomePage<'a> {
     /// Whether notices have arrived in the meantime; they get a few rows.
     pub has_notices: bool,
     pub has_unfinished_run: bool,
+    /// Whether a dialog lists the runs.
+    pub is_run_list_open: bool,
 }
 
 impl WelcomePage<'_> {
@@ -163,7 +165,11 @@ impl WelcomePage<'_> {
         let (mut parts, is_low) = intro_lines(self.info, columns, rows);
         // With recent runs, the user knows how to start one, so the runs come before the first steps.
         let n_before = parts.len();
-        parts.push(recent_run_lines(runs, columns));
+        parts.push(if self.is_run_list_open {
+            Vec::new()
+        } else {
+            recent_run_lines(runs, columns)
+        });
         if (!is_low || missing.is_empty()) && !self.has_unfinished_run {
             parts.push(first_step_lines());
         }

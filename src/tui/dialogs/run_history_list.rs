@@ -6,6 +6,7 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::read_only::{RunCompletion, RunListEntry};
 use crate::tui::theme;
 
+pub const DIALOG_ID: &str = "history";
 /// Keys of the first runs; the arrow keys reach the others.
 const RUN_KEYS: [char; 9] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
 /// Shown instead of a key.
@@ -14,7 +15,7 @@ const NO_KEY_SIGN: char = '·';
 /// Builds the list of runs to open, latest first.
 pub fn build_dialog(runs: &[RunListEntry]) -> ChoiceDialog {
     let title = format!("{} (read-only)", pluralize(runs.len(), "earlier run"));
-    let mut sheet = ChoiceDialog::list("history", &title);
+    let mut sheet = ChoiceDialog::list(DIALOG_ID, &title);
     for (at, run) in runs.iter().enumerate() {
         let open = ChoiceAction::ActAndClose(vec![Action::OpenRun(run.name.clone())]);
         sheet = sheet.with_choice(choice_key(at), &summarize_run(run), open);

@@ -303,6 +303,19 @@ fn a_click_opens_a_run_of_before_on_the_first_page() {
         .unwrap();
     let actions = click(&mut screen, None, 10, u16::try_from(row).unwrap());
     assert_eq!(actions, [Action::OpenRun("two".to_owned())]);
+    // The list of all stands in the composer's place, and no run is there twice.
+    let title = |seen: &str| {
+        seen.lines()
+            .position(|row| row.contains("What should we build?"))
+    };
+    let n_before = title(&seen);
+    screen.show_run_history(&[run("one"), run("two")]);
+    for (size, is_centered) in [((100, 40), true), ((60, 20), false)] {
+        let seen = drawn(&mut screen, size, None);
+        assert_eq!(seen.matches("about two").count(), 1, "{seen}");
+        assert!(!seen.contains("Recent runs"), "{seen}");
+        assert!(!is_centered || title(&seen) == n_before, "{seen}");
+    }
 }
 
 #[test]

@@ -11,6 +11,8 @@ use super::{
     ABOUT_TEXT, MAX_LISTED_RUNS, ReadyOwner, ReadyPart, SAFETY_TEXT, WelcomeInfo, WelcomePage,
     first_step_lines, other_ways_line, remedy_lines, sort_by_severity, tip_line, title_line,
 };
+use crate::tui::dialog::ChoiceDialog;
+use crate::tui::dialog::dialog_size::{TabReading, dialog_rows};
 use crate::tui::read_only::{RunCompletion, RunListEntry};
 use crate::tui::text_wrap::{
     join_columns, text_width, to_one_line, truncate_to_columns, wrap_spans,
@@ -51,6 +53,7 @@ struct PageSpacing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CenteredWelcome {
     head: Rect,
+    /// The composer's place, or that of a dialog.
     pub composer: Rect,
     below: Rect,
     detail: WelcomeDetail,
@@ -62,12 +65,32 @@ enum WelcomeDetail {
     Whole,
     /// What a newcomer can do without is left out.
     Short,
+    /// A dialog is there.
+    None,
 }
 
 impl CenteredWelcome {
     /// Returns the width of the page, and so of the composer, in a window of this width.
     pub fn columns(window: u16) -> u16 {
         PAGE_COLUMNS.min(window.saturating_sub(MARGIN_COLUMNS))
+    }
+
+    /// Returns the places with a dialog in place of the composer and of what is below it; `None` if that has no room there.
+    pub fn with_dialog(self, sheet: &ChoiceDialog, area: Rect) -> Option<Self> {
+        let window = Rect {
+            width: self.composer.width,
+            ..area
+        };
+        let n_rows = dialog_rows(sheet, window, TabReading::DialogOnly);
+        let composer = Rect {
+            height: u16::try_from(n_rows).ok()?,
+            ..self.composer
+        };
+        (composer.bottom() <= area.bottom()).then_some(Self {
+            composer,
+            detail: WelcomeDetail::None,
+            ..self
+        })
     }
 }
 
@@ -165,6 +188,9 @@ fn below_lines(
     columns: u16,
     detail: WelcomeDetail,
 ) -> (Vec<Line<'static>>, Vec<usize>) {
+    if detail == WelcomeDetail::None {
+        return (Vec::new(), Vec::new());
+    }
     let mut parts = vec![missing_lines(info, usize::from(columns))];
     let is_short = detail == WelcomeDetail::Short;
     let has_runs = !info.runs.is_empty();
