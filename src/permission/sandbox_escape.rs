@@ -14,12 +14,10 @@ pub fn check_outside_sandbox(looked: &FloorInput<'_>) -> Option<FloorRestriction
         return None;
     };
     let how = match reach {
-        SandboxReach::LeavesSandbox => "it runs outside of the CLI's sandbox",
+        SandboxReach::LeavesSandbox => "it would run outside the sandbox",
         // A command that is proven to only read needs no sandbox.
         SandboxReach::LetOut if looked.facts.only_reads => return None,
-        SandboxReach::LetOut => {
-            "one of the CLI's own rules lets it run outside of the CLI's sandbox"
-        }
+        SandboxReach::LetOut => "one of the CLI's own rules lets it run outside the sandbox",
         SandboxReach::Unconfined | SandboxReach::Contained => return None,
     };
     Some(FloorRestriction {

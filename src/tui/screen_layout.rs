@@ -14,6 +14,7 @@ use super::dialog::dialog_size::{
     ENTER_BESIDE_CHOICE, MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label, without_text_above,
 };
 use super::dialog::{ChoiceDialog, DialogFocus};
+use super::dialogs::approval_dialog::DIALOG_ID_PREFIX;
 use super::dialogs::question_dialog_id;
 use super::discussion_board::DiscussionBoard;
 use super::hit_areas::ScreenHitAreas;
@@ -105,7 +106,7 @@ impl Screen {
             ..ScreenHitAreas::default()
         };
         self.tabs.view.side_area = None;
-        self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area);
+        self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area, state);
         chat_context::update_chat_context(self, state, now);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         self.draw_view(frame, rest, state, waiting.as_ref(), now);
@@ -171,9 +172,19 @@ impl Screen {
         }
     }
 
-    /// Hides in the chat the question that the dialog below asks, and what it says of the failure before it.
-    fn hide_asked_question(&mut self, sheet: Option<&ChoiceDialog>, area: Rect) {
+    /// Hides in the chat the question that the dialog below asks, and what it says of the failure before it; shortens the
+    /// call that it is about.
+    fn hide_asked_question(
+        &mut self,
+        sheet: Option<&ChoiceDialog>,
+        area: Rect,
+        state: Option<&RunState>,
+    ) {
         let transcript = &mut self.tabs.chat.transcript;
+        let call = state.and_then(|state| state.approvals.first());
+        let is_call = |sheet: &ChoiceDialog| sheet.id.starts_with(DIALOG_ID_PREFIX);
+        let call = call.filter(|_| !area.is_empty() && sheet.is_some_and(is_call));
+        transcript.set_call_below(call.map(|call| &call.request));
         let asked = transcript.open_question_id().map(question_dialog_id);
         // Of several questions of an agent, each has a number behind the id of all.
         let is_asked = |id: &str| {

@@ -68,7 +68,7 @@ use turn_tracker::TurnTracker;
 use super::labels::LocalClock;
 use crate::domain::event::{AgentActivity, Event, PathChange};
 use crate::domain::event_wording::short_commit;
-use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::ids::{RequestId, SessionId, UnixMillis};
 use crate::domain::question::QuestionAnswer;
 use crate::domain::step_result::with_result_line;
 use crate::domain::text_delta::DeltaChange;
@@ -89,6 +89,10 @@ pub struct ChatTranscript {
     streaming_texts: BTreeMap<(BlockAuthor, String), StreamingText>,
     /// The last goal that was given, until something else is said.
     last_goal: Option<String>,
+    /// Whether the user leaves, which the chat has said.
+    pub is_leaving: bool,
+    /// The request that a dialog below is about.
+    call_below: Option<RequestId>,
     /// The calls that wait for an answer.
     pending_approvals: approval_cards::PendingApprovals,
     /// The names of tasks, by session.
@@ -138,6 +142,8 @@ impl Default for ChatTranscript {
             orphan_tool_ends: BTreeMap::new(),
             streaming_texts: BTreeMap::new(),
             last_goal: None,
+            is_leaving: false,
+            call_below: None,
             pending_approvals: approval_cards::PendingApprovals::default(),
             tasks: BTreeMap::new(),
             thinking: FoldState::default(),

@@ -194,7 +194,7 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     world3
         .run(&["--on-ask", "allow-rules"])
         .ends(3)
-        .says("runs outside of the CLI's sandbox");
+        .says("would run outside the sandbox");
     let mut world2 = World::new();
     world2.cast_claude_first(&planner, &Agent::approving());
     world2

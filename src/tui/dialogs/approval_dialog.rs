@@ -108,9 +108,7 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
             ..
         } = why;
         let asked = match why.source() {
-            DecisionSource::Floor(floor) => {
-                format!("Asked because {reason} (hard limit: {})", floor.label())
-            }
+            DecisionSource::Floor(_) => format!("Asked because {reason}"),
             DecisionSource::NoRule => "No rule allows this".to_owned(),
             DecisionSource::WrittenAsk => {
                 format!("A rule asks: {rule} ({})", file_and_line(origin))

@@ -5,6 +5,7 @@ use super::ChatTranscript;
 use super::block_content::{BlockContent, FactTone};
 use super::block_layout::{DialogOverlap, folded_failure};
 use super::transcript_block::TranscriptBlock;
+use crate::domain::ids::RequestId;
 
 /// What the dialog says that asks the open question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +88,20 @@ impl ChatTranscript {
             block.dialog_overlap = dialog.map_or(DialogOverlap::Nothing, |dialog| {
                 dialog.overlap_with(&block.content)
             });
+        }
+    }
+
+    /// Shortens the call that a dialog below asks about; it is whole again when none does.
+    pub fn set_call_below(&mut self, request: Option<&RequestId>) {
+        if self.call_below.as_ref() == request {
+            return;
+        }
+        let before = std::mem::replace(&mut self.call_below, request.cloned());
+        for (request, is_below) in [(before.as_ref(), false), (request, true)] {
+            let card = request.and_then(|request| self.card_of_request(request));
+            if let Some(block) = card {
+                block.update_card(|card| card.is_in_dialog = is_below);
+            }
         }
     }
 

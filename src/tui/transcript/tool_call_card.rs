@@ -25,9 +25,13 @@ use crate::text::{pluralize, truncate};
 use crate::tui::diff_view::DiffLineMap;
 use crate::tui::text_wrap::{
     clean_for_display, text_width, to_one_line, truncate_middle, truncate_to_columns,
+    truncate_to_words,
 };
 use crate::tui::theme;
 use crate::tui::truncated_call::TruncatedToolCall;
+
+/// How much of a command its row shows while the dialog below has all of it.
+const MAX_ASKED_COLUMNS: usize = 24;
 
 /// A tool call; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +49,8 @@ pub struct ToolCallCard {
     pub end: Option<ToolCallOutcome>,
     /// The approval request that it waits for.
     pub pending_request: Option<RequestId>,
+    /// Whether a dialog below shows the call that waits.
+    pub is_in_dialog: bool,
     /// What was decided about it, if somebody was asked.
     decision: Option<CardDecision>,
     /// The key that shows the full output.
@@ -127,6 +133,7 @@ impl ToolCallCard {
             files: Vec::new(),
             end: None,
             pending_request: None,
+            is_in_dialog: false,
             decision: None,
             expand_key: String::new(),
         }
@@ -311,6 +318,11 @@ impl ToolCallCard {
         n.filter(|_| !self.output().is_empty())
     }
 
+    /// Returns whether the dialog below asks about it and shows all of it.
+    fn is_asked_below(&self) -> bool {
+        self.is_in_dialog && self.pending_request.is_some()
+    }
+
     fn is_edit(&self) -> bool {
         self.tool == Some(ToolKind::Edit)
     }
@@ -404,7 +416,9 @@ impl ToolCallCard {
         let status = self.status_parts((columns / 2).max(columns.saturating_sub(taken + 2)));
         let taken: usize = status.iter().map(|(text, _)| text_width(text)).sum();
         let room = columns.saturating_sub(before + taken);
-        let cut_about = if self.is_command() {
+        let cut_about = if self.is_command() && self.is_asked_below() {
+            truncate_to_words(about, room.min(MAX_ASKED_COLUMNS))
+        } else if self.is_command() {
             truncate_to_columns(about, room)
         } else {
             truncate_middle(about, room)
@@ -486,7 +500,9 @@ impl ToolCallCard {
         let (word, style) = match &self.end {
             _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
             None if self.detail.asks_user() => ("and waits", theme::QUIET),
-            None if self.pending_request.is_some() => ("waiting for you", theme::NEEDS_YOU),
+            None if self.pending_request.is_some() && !self.is_asked_below() => {
+                ("waiting for you", theme::NEEDS_YOU)
+            }
             // The sign in front says it.
             None => ("", theme::QUIET),
             Some(end) => (end.status.as_str(), self.state_sign().1),

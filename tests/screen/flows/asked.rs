@@ -147,14 +147,14 @@ fn a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most() {
     let mut terminal = begin(&world, &config);
     terminal.wait_for("Run this plan (");
     terminal.type_keys("y");
-    terminal.wait_for("Asked because it runs outside of the CLI's sandbox");
+    terminal.wait_for("Asked because it would run outside the sandbox");
     terminal.wait_for("Reason given: it is needed");
     terminal.wait_for("You can allow it only once.");
     assert!(!terminal.text().contains("Allow in this run"));
     terminal.type_keys("y");
     // Exactly the same call is asked about again.
     terminal.wait_for("allowed by you");
-    terminal.wait_for("Asked because it runs outside of the CLI's sandbox");
+    terminal.wait_for("Asked because it would run outside the sandbox");
     refuse_with_words(&mut terminal);
     let asked = events_of(&world, "approval.asked").into_iter();
     assert_eq!(

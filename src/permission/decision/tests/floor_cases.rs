@@ -349,12 +349,7 @@ fn what_runs_outside_of_codex_s_sandbox_is_asked_about_in_every_mode_and_each_ti
         );
         let decision = decide_call(&call, &all_allowed(Execute, Mode::Yolo, &[]));
         assert_eq!(decision.max_scope, MaxApprovalScope::Never);
-        assert!(
-            decision
-                .reason
-                .reason
-                .contains("outside of the CLI's sandbox")
-        );
+        assert!(decision.reason.reason.contains("outside the sandbox"));
     }
     let let_out = command("cargo test", SandboxReach::LetOut);
     check_all(
