@@ -111,7 +111,7 @@ pub enum DialogFocus {
     EnterOnly(usize),
     /// The composer: letters are typed and choose nothing.
     Composer(usize),
-    /// No one: the dialog has just appeared.
+    /// No one: a view is in front.
     Nobody,
 }
 
@@ -129,7 +129,6 @@ impl DialogFocus {
 pub struct DialogChoice {
     /// The letter that carries it out.
     pub key: char,
-    /// The text after "Enter: ".
     pub label: String,
     pub action: ChoiceAction,
 }

@@ -401,7 +401,10 @@ fn view_hints(
     let rows = screen.keymap().footer_rows();
     let row_hint = |name: &str| {
         let row = rows.iter().find(|row| row.name == name)?;
-        let hint = action_hint(screen, row.name, row.hint)?;
+        // Of a dialog the composer has the keys until it is left.
+        let is_choice = name == LEAVE_ACTION && sheet.is_some();
+        let what = if is_choice { "choose" } else { row.hint };
+        let hint = action_hint(screen, row.name, what)?;
         let is_calm = hint
             .keys
             .iter()
@@ -441,6 +444,9 @@ fn view_hints(
 
 /// The actions that the card of a result offers, or that make no sense there.
 const RESULT_KEYS: &[&str] = &["write", "edit", "diff", "undo", "quit"];
+
+/// The action that leaves the composer.
+const LEAVE_ACTION: &str = "leave";
 
 /// The actions whose keys come before those of the tab.
 const FIRST_HINTS: &[&str] = &["interrupt", "resume", "write"];

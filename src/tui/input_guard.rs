@@ -73,6 +73,8 @@ struct DialogArrival {
     /// How long it must be visible, in milliseconds.
     delay_ms: i64,
     is_read: bool,
+    /// Whether a key came that it did not take.
+    has_ignored_key: bool,
 }
 
 impl DialogArrival {
@@ -108,6 +110,13 @@ impl InputGuard {
         }
     }
 
+    /// Notes that the dialog did not take a key, because it takes none yet.
+    pub(super) fn note_ignored_key(&mut self) {
+        if let Some(came) = &mut self.dialog {
+            came.has_ignored_key = true;
+        }
+    }
+
     fn note_dialog(&mut self, id: &str) {
         if self.dialog.as_ref().is_some_and(|came| came.id == id) {
             return;
@@ -139,6 +148,7 @@ impl InputGuard {
                 },
                 // If no key came just before, only a dialog about a call has to wait.
                 is_read: !is_call && !is_hurried,
+                has_ignored_key: false,
             }
         })
     }
@@ -301,6 +311,12 @@ impl DialogPane {
         let is_delayed = self.guard.delayed_dialog.as_ref() == Some(&sheet.id);
         let takes_keys_at_once = self.is_user_dialog(sheet) && !is_delayed;
         !takes_keys_at_once && came.is_some_and(|came| came.id == sheet.id && !came.is_read)
+    }
+
+    /// Returns whether a dialog takes no keys yet and did not take one that came.
+    pub fn has_ignored_key(&self, sheet: &ChoiceDialog) -> bool {
+        let mut came = self.guard.dialog.iter();
+        self.is_dialog_guarded(sheet) && came.any(|came| came.has_ignored_key)
     }
 
     /// Returns whether the user can have read a dialog: it was drawn, and long enough ago that no earlier key

@@ -265,6 +265,7 @@ impl Screen {
                     let at = sheet.choices.iter().position(|choice| choice.key == c);
                     if at.is_some() && self.dialogs.is_dialog_guarded(&sheet) {
                         // Whatever else the letter means, it was not meant for this dialog.
+                        self.dialogs.guard.note_ignored_key();
                         return Vec::new();
                     }
                     if let Some((at, choice)) =
@@ -394,6 +395,7 @@ impl Screen {
             .pending_dialog(state)
             .filter(|_| command == ScreenCommand::Go);
         if waiting.is_some_and(|sheet| !self.dialogs.is_dialog_ready(&sheet)) {
+            self.dialogs.guard.note_ignored_key();
             return Vec::new();
         }
         self.perform_command(command, state)
@@ -406,6 +408,7 @@ impl Screen {
         state: Option<&RunState>,
     ) -> Vec<Action> {
         if !self.dialogs.is_dialog_ready(&sheet) {
+            self.dialogs.guard.note_ignored_key();
             return Vec::new();
         }
         let chosen = self.dialogs.chosen_choice(&sheet);

@@ -324,7 +324,7 @@ impl<'a> MouseHandler<'a> {
         let Some(sheet) = self
             .screen
             .pending_dialog(self.state)
-            .filter(|sheet| self.screen.dialogs.is_dialog_drawn(sheet))
+            .filter(|sheet| self.screen.dialogs.is_dialog_ready(sheet))
         else {
             return Vec::new();
         };

@@ -10,9 +10,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::clickable_keys;
 use super::composer::ComposerSpacing;
-use super::dialog::dialog_size::{
-    ENTER_BESIDE_CHOICE, MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label, without_text_above,
-};
+use super::dialog::dialog_size::{TabReading, dialog_rows, without_text_above};
 use super::dialog::{ChoiceDialog, DialogFocus};
 use super::dialogs::approval_dialog::DIALOG_ID_PREFIX;
 use super::dialogs::question_dialog_id;
@@ -42,6 +40,9 @@ const LOW_WINDOW_ROWS: u16 = 16;
 
 /// From this window height on, a blank row stands above the dialog or the composer.
 const HIGH_WINDOW_ROWS: u16 = 30;
+
+/// Shown after a key that came before the dialog takes any.
+const NOT_READY_TEXT: &str = "Wait a moment, so that you can read it";
 
 impl Screen {
     pub(super) fn draw_all(
@@ -387,49 +388,31 @@ impl Screen {
         }
         let chosen = self.dialogs.chosen_choice(sheet);
         let keys = self.composer.dialog_focus(sheet, chosen);
-        if self.dialogs.is_dialog_guarded(sheet) {
-            return sheet.draw_guarded(frame, area, keys, &view);
-        }
-        let enter = self.enter_label(sheet, keys, usize::from(area.width));
-        self.hit_areas.choices = sheet.draw(frame, area, keys, &enter, &view);
-    }
-
-    /// Returns what Enter does now, as shown in the dialog; shortened if the dialog is narrow.
-    fn enter_label(&self, sheet: &ChoiceDialog, keys: DialogFocus, columns: usize) -> String {
-        let leave = self.keymap().key_label("leave", ComposerFocus::Focused);
-        let (long, short) = match keys {
-            DialogFocus::Dialog(at) | DialogFocus::EnterOnly(at) => {
-                let label = sheet.choices.get(at).map_or("", |c| c.label.as_str());
-                // The chosen button says it, unless it is cut.
-                let enter = match keys {
-                    DialogFocus::EnterOnly(_) => text_width(ENTER_BESIDE_CHOICE),
-                    _ => 0,
-                };
-                if text_width(label) + MAX_CHOICE_LEAD + enter <= columns {
-                    return String::new();
-                }
-                let left = columns.saturating_sub(6 + text_width("Enter: "));
-                let short = format!("Enter: {}", short_label(label, left));
-                (format!("Enter: {label}"), short)
-            }
+        let note = match keys {
+            _ if self.dialogs.has_ignored_key(sheet) => NOT_READY_TEXT.to_owned(),
+            DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_) => String::new(),
             DialogFocus::Composer(_) | DialogFocus::Nobody => {
-                // Where there is no text, Enter does it too.
-                let is_empty = self.composer.draft.is_none() && self.composer.editor.is_empty();
-                let keys = if is_empty {
-                    format!("{leave} or Enter")
-                } else {
-                    leave
-                };
-                (
-                    format!("You are writing below · {keys} returns here"),
-                    format!("{keys}: choose here"),
-                )
+                self.describe_way_back(usize::from(area.width))
             }
         };
+        self.hit_areas.choices = sheet.draw(frame, area, keys, &note, &view);
+    }
+
+    /// Says how the user who is writing gets back to the dialog; shortened if it is narrow.
+    fn describe_way_back(&self, columns: usize) -> String {
+        let leave = self.keymap().key_label("leave", ComposerFocus::Focused);
+        // Where there is no text, Enter does it too.
+        let is_empty = self.composer.draft.is_none() && self.composer.editor.is_empty();
+        let keys = if is_empty {
+            format!("{leave} or Enter")
+        } else {
+            leave
+        };
+        let long = format!("You are writing below · {keys} returns here");
         if text_width(&long) <= columns.saturating_sub(6) {
             long
         } else {
-            short
+            format!("{keys}: choose here")
         }
     }
 

@@ -26,8 +26,8 @@ const LAST: &[u8] = b"\x1b_all that was written\x1b\\";
 /// The marks around a frame.
 const BEGIN_FRAME: &[u8] = b"\x1b[?2026h";
 const END_FRAME: &[u8] = b"\x1b[?2026l";
-/// What a dialog says that takes no keys yet.
-const DEAF: &str = "Wait a moment, so that you can read it";
+/// How long a dialog that has appeared takes no keys, at most.
+const DIALOG_DELAY: Duration = Duration::from_millis(450);
 /// The size of every terminal here.
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
@@ -35,6 +35,18 @@ const COLUMNS: u16 = 120;
 /// An editor that shows its file name and appends what is typed; `both` removes the markers
 /// of a merge.
 const EDITOR: &str = r#"sh -c 'echo "THE EDITOR HAS $(basename "$1")"; read line; if [ "$line" = both ]; then sed -i "/^[<=>]\{7\}/d; /^nothing done/d" "$1"; else echo "$line" >> "$1"; fi' sh"#;
+
+/// Returns the text of the dialog that has the keys, without the mark of its chosen answer; empty if there is none.
+fn dialog_text(screen: &str) -> String {
+    let is_of_dialog = |row: &&str| row.trim_start().starts_with('▌');
+    let rows: Vec<&str> = screen.lines().collect();
+    let mut blocks = rows.chunk_by(|one, next| is_of_dialog(one) == is_of_dialog(next));
+    let dialog = blocks.find(|rows| {
+        rows.iter()
+            .any(|row| is_of_dialog(row) && row.contains('▸'))
+    });
+    dialog.unwrap_or_default().join("\n").replace('▸', " ")
+}
 
 /// A program in a terminal.
 pub struct Terminal {
@@ -50,6 +62,8 @@ pub struct Terminal {
     /// All that the program wrote.
     pub raw: Vec<u8>,
     settings_before: Termios,
+    /// The dialog that was last seen, and since when.
+    dialog: (String, Instant),
 }
 
 impl Terminal {
@@ -115,6 +129,7 @@ impl Terminal {
             partial_frame: Vec::new(),
             raw: Vec::new(),
             settings_before,
+            dialog: (String::new(), Instant::now()),
         }
     }
 
@@ -122,9 +137,18 @@ impl Terminal {
     pub fn type_keys(&mut self, keys: &str) {
         self.look();
         self.wait("a dialog that takes keys", |terminal| {
-            terminal.partial_frame.is_empty() && !terminal.text().contains(DEAF)
+            terminal.partial_frame.is_empty() && terminal.takes_keys()
         });
         self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Returns whether no dialog is on the screen, or it has been there for long enough.
+    fn takes_keys(&mut self) -> bool {
+        let dialog = dialog_text(&self.text());
+        if dialog != self.dialog.0 {
+            self.dialog = (dialog, Instant::now());
+        }
+        self.dialog.0.is_empty() || self.dialog.1.elapsed() >= DIALOG_DELAY
     }
 
     /// Shows all that has come by now.
@@ -266,7 +290,10 @@ impl Terminal {
         while !is_so(self) {
             // A short wait at a time, for conditions that no output announces.
             match self.output.recv_timeout(Duration::from_millis(20)) {
-                Ok(bytes) => self.show(&bytes),
+                Ok(bytes) => {
+                    self.show(&bytes);
+                    self.takes_keys();
+                }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             assert!(

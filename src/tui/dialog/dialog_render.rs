@@ -17,13 +17,14 @@ use crate::tui::theme::{self, Surface};
 
 /// No window is higher: a longer text, such as a large edit, is not laid out to its end for each frame.
 const MAX_ROWS: usize = 500;
-/// Shown instead of Enter's action while the dialog takes no keys yet.
-const NOT_READY_TEXT: &str = "Wait a moment, so that you can read it";
-
-/// Says which key shows what is missing.
-fn whole_text_hint(view: &str, columns: usize) -> Line<'static> {
-    let more = truncate_to_columns(&format!("… {view} shows all of it"), columns);
-    Line::from(clickable_keys::hint_spans(&more, theme::QUIET))
+/// Says which key shows what is missing, or which keys one after the other.
+fn whole_text_hint(view: &str) -> Line<'static> {
+    let (first, then) = view.split_at(view.find(',').unwrap_or(view.len()));
+    Line::from(vec![
+        Span::styled("… more: ", theme::QUIET),
+        Span::styled(first.to_owned(), clickable_keys::mark_hint(theme::QUIET)),
+        Span::styled(then.to_owned(), theme::QUIET),
+    ])
 }
 
 /// From how many lines on a dialog's text is apart from its title, where there is room.
@@ -71,7 +72,7 @@ impl ChoiceDialog {
         view: &str,
     ) -> Vec<(Rect, usize)> {
         frame.render_widget(Clear, area);
-        let (inner, columns) = self.draw_panel(frame, area, keys, enter);
+        let (inner, columns) = self.draw_panel(frame, area, enter);
         let rows = usize::from(inner.height);
         let choice_rows = self.choice_rows(columns);
         let n_choices = choice_rows.len().min(rows - self.least_body_rows(rows));
@@ -83,7 +84,7 @@ impl ChoiceDialog {
             && self.side_by_side.is_none()
             && !self.fits_into(columns, n_body);
         if is_shortened && body.len() < n_body {
-            body.push(whole_text_hint(view, columns));
+            body.push(whole_text_hint(view));
         } else if is_shortened {
             if n_body > 1 {
                 body = self.body_lines(columns, n_body - 1);
@@ -102,7 +103,7 @@ impl ChoiceDialog {
                 }
                 _ => {
                     body.truncate(n_body - 1);
-                    body.push(whole_text_hint(view, columns));
+                    body.push(whole_text_hint(view));
                 }
             }
         }
@@ -274,24 +275,8 @@ impl ChoiceDialog {
         }
     }
 
-    /// Draws the dialog while it takes no keys yet: it has just appeared, and a key may be meant for something else. Where
-    /// the composer has the letters then, none is named.
-    pub fn draw_guarded(&self, frame: &mut Frame, area: Rect, keys: DialogFocus, view: &str) {
-        let keys = match keys {
-            DialogFocus::Composer(at) | DialogFocus::EnterOnly(at) => DialogFocus::Composer(at),
-            DialogFocus::Dialog(_) | DialogFocus::Nobody => DialogFocus::Nobody,
-        };
-        let _no_place_to_click = self.draw(frame, area, keys, NOT_READY_TEXT, view);
-    }
-
     /// Draws the bar, the title and the line about Enter if there is room for them; returns the area between.
-    fn draw_panel(
-        &self,
-        frame: &mut Frame,
-        area: Rect,
-        keys: DialogFocus,
-        enter: &str,
-    ) -> (Rect, usize) {
+    fn draw_panel(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
         let columns = usize::from(area.width);
         let sign = match self.origin {
             DialogOrigin::Run => "? ",
@@ -346,17 +331,12 @@ impl ChoiceDialog {
         if enter.is_empty() && usize::from(area.height) < self.preferred_rows(columns) {
             return (inner, width);
         }
-        let enter = match (enter, keys) {
-            ("", _) => Line::from(clickable_keys::hint_spans(
+        let enter = match enter {
+            "" => Line::from(clickable_keys::hint_spans(
                 self.note_within(width),
                 theme::QUIET,
             )),
-            // The label of a choice can come from an agent, so key names in it must not become hints.
-            (enter, DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_)) => Line::styled(
-                truncate_to_columns(enter, width),
-                clickable_keys::mark_hint(theme::QUIET),
-            ),
-            (enter, DialogFocus::Composer(_) | DialogFocus::Nobody) => {
+            enter => {
                 let enter = truncate_to_columns(enter, width);
                 Line::from(clickable_keys::hint_spans(&enter, theme::QUIET))
             }
@@ -392,27 +372,27 @@ impl ChoiceDialog {
             DialogOrigin::Run => self.weight.chosen_style(choice),
             DialogOrigin::User => theme::PICKED,
         };
-        let key = key_text(choice);
-        let room = columns.saturating_sub(text_width(&key) + 4);
+        let key = match keys {
+            DialogFocus::Dialog(_) | DialogFocus::Nobody => format!("{}  ", key_text(choice)),
+            DialogFocus::EnterOnly(_) | DialogFocus::Composer(_) => String::new(),
+        };
+        let room = columns.saturating_sub(text_width(&key) + 2);
         let has_room = text_width(&choice.label) + text_width(ENTER_BESIDE_CHOICE) <= room;
         let enter = match keys {
             DialogFocus::EnterOnly(_) if is_chosen && has_room => ENTER_BESIDE_CHOICE,
             _ => "",
         };
-        let no_letter = Span::raw(" ".repeat(text_width(&key)));
-        let (sign, style, letter) = match (keys, is_chosen) {
-            (DialogFocus::Dialog(_), true) => ("▸ ", lit, Span::styled(key, theme::KEY)),
-            (DialogFocus::Dialog(_), false) => ("  ", theme::PLAIN, Span::styled(key, theme::KEY)),
-            (DialogFocus::EnterOnly(_), true) => ("▸ ", lit, no_letter),
-            (DialogFocus::EnterOnly(_), false) | (DialogFocus::Composer(_), _) => {
-                ("  ", theme::QUIET, no_letter)
+        let (sign, style, key_style) = match (keys, is_chosen) {
+            (DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_), true) => ("▸ ", lit, theme::KEY),
+            (DialogFocus::Dialog(_), false) => ("  ", theme::PLAIN, theme::KEY),
+            (DialogFocus::EnterOnly(_), false)
+            | (DialogFocus::Composer(_) | DialogFocus::Nobody, _) => {
+                ("  ", theme::QUIET, theme::QUIET)
             }
-            (DialogFocus::Nobody, _) => ("  ", theme::QUIET, Span::styled(key, theme::QUIET)),
         };
         Line::from(vec![
             Span::styled(sign, sign_style),
-            letter,
-            Span::raw("  "),
+            Span::styled(key, key_style),
             Span::styled(truncate_to_columns(&choice.label, room), style),
             Span::styled(enter, clickable_keys::mark_hint(theme::QUIET)),
         ])
@@ -444,29 +424,28 @@ fn button_line(
     weight: DialogWeight,
     is_chosen: bool,
 ) -> Line<'static> {
-    let key = key_text(choice);
-    let no_letter = " ".repeat(text_width(&key));
     // Where there are no colours, the sign tells the chosen one apart.
     let sign = match keys {
         DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_) if is_chosen => "▸",
         _ => " ",
     };
-    let label = format!("{sign}{}  ", choice.label);
     let button = Surface::Button.style();
     let quiet = button.patch(theme::QUIET);
     let chosen = weight.chosen_style(choice);
-    let (style, key, key_style) = match (keys, is_chosen) {
-        (DialogFocus::Dialog(_), true) => (chosen, key, chosen),
-        (DialogFocus::Dialog(_), false) => (button, key, button.patch(theme::KEY)),
-        (DialogFocus::EnterOnly(_), true) => (chosen, "Enter".to_owned(), chosen),
-        (DialogFocus::EnterOnly(_), false) | (DialogFocus::Composer(_), _) => {
-            (quiet, no_letter, quiet)
-        }
-        (DialogFocus::Nobody, _) => (quiet, key, quiet),
+    let (style, key_style) = match (keys, is_chosen) {
+        (DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_), true) => (chosen, chosen),
+        (DialogFocus::Dialog(_), false) => (button, button.patch(theme::KEY)),
+        (DialogFocus::EnterOnly(_), false)
+        | (DialogFocus::Composer(_) | DialogFocus::Nobody, _) => (quiet, quiet),
+    };
+    let key = match keys {
+        DialogFocus::Dialog(_) | DialogFocus::Nobody => format!("  {} ", key_text(choice)),
+        DialogFocus::EnterOnly(_) if is_chosen => format!("{ENTER_BESIDE_CHOICE} "),
+        DialogFocus::EnterOnly(_) | DialogFocus::Composer(_) => " ".to_owned(),
     };
     Line::from(vec![
-        Span::styled(label, style),
-        Span::styled(format!("{key} "), key_style),
+        Span::styled(format!("{sign}{}", choice.label), style),
+        Span::styled(key, key_style),
     ])
 }
 

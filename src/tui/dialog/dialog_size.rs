@@ -4,7 +4,6 @@ use ratatui::layout::Rect;
 
 use super::ChoiceDialog;
 use crate::tui::tab_kind::TabKind;
-use crate::tui::text_wrap::text_width;
 use crate::tui::view_area::{gutter, inset};
 
 /// How many rows of the tab must stay visible beside a dialog.
@@ -92,19 +91,5 @@ pub fn without_text_above(sheet: ChoiceDialog, window: Rect) -> ChoiceDialog {
     }
 }
 
-/// How many columns stand before the label of a choice: bar, mark and key.
-pub const MAX_CHOICE_LEAD: usize = 9;
-
 /// Stands behind a chosen choice that Enter carries out while its letter is text in the composer.
 pub const ENTER_BESIDE_CHOICE: &str = "  Enter";
-
-/// Returns a label without its explanation; the part after a comma is kept if it fits.
-pub fn short_label(label: &str, columns: usize) -> &str {
-    let first = |signs: &[char]| label.split(signs).next().unwrap_or(label).trim_end();
-    let whole = first(&[':', ';', '(', '…']);
-    if text_width(whole) <= columns {
-        whole
-    } else {
-        first(&[':', ';', '(', '…', ','])
-    }
-}

@@ -206,16 +206,21 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     screen.on_time(at(-400));
     check_on(&mut screen, None, &["<left>"], "");
     screen.on_time(at(0));
-    let deaf = super::world::drawn(&mut screen, (80, 24), Some(&gated));
-    assert!(
-        deaf.contains("Wait a moment, so that you can read it"),
-        "{deaf}"
-    );
+    // It looks as it will when it takes keys, and says so only after one that it did not take.
+    let early = super::world::drawn(&mut screen, (80, 24), Some(&gated));
+    assert!(early.contains("▸Send  G"), "{early}");
+    assert!(early.contains("←→ choose"), "{early}");
+    assert!(!early.contains("Wait a moment"), "{early}");
     assert_eq!(
         screen.guard_remaining(),
         Some(std::time::Duration::from_millis(100))
     );
     check_on(&mut screen, Some(&gated), &["<enter>", "g", "a"], "");
+    let deaf = super::world::drawn(&mut screen, (80, 24), Some(&gated));
+    assert!(
+        deaf.contains("Wait a moment, so that you can read it"),
+        "{deaf}"
+    );
     screen.on_time(at(100));
     assert_eq!(screen.guard_remaining(), None);
     let awake = super::world::drawn(&mut screen, (80, 24), Some(&gated));

@@ -176,9 +176,7 @@ fn a_goal_that_takes_no_key_yet_names_no_letter_while_the_composer_has_them() {
     );
     let deaf = drawn(&mut screen, (120, 40), Some(&talking));
     assert!(
-        deaf.contains("Wait a moment, so that you can read it"),
+        deaf.contains("▸Confirm and write the plan  Enter"),
         "{deaf}"
     );
-    assert!(!deaf.contains("Confirm and write the plan  G"), "{deaf}");
-    assert!(deaf.contains("Confirm and write the plan"), "{deaf}");
 }
