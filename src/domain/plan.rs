@@ -74,7 +74,7 @@ pub enum PlanParseError {
     #[error("the plan has no numbered box such as `1. [ ] text`")]
     NoCheckbox,
     /// Two boxes share a number, so a commit `[Step N]` would be ambiguous.
-    #[error("step {0} appears twice in the plan; every box needs its own number")]
+    #[error("two steps have number {0}")]
     DuplicateStep(u32),
     /// It is longer than the program accepts.
     #[error(

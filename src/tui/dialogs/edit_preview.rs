@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
 use crate::tui::diff_row::{MIN_NUMBER_COLUMNS, fill_row};
 use crate::tui::diff_view::{DiffLineMap, count_spans, parse_hunk_start};
-use crate::tui::text_wrap::{text_width, truncate_to_columns};
+use crate::tui::text_wrap::{spans_width, text_width, truncate_to_columns};
 use crate::tui::theme::{self, Surface};
 
 /// Where not all of an edit fits and it has fewer rows than that, no line takes more than one.
@@ -84,30 +84,48 @@ impl EditPreview {
     }
 
     /// Lays out the lines with their numbers, each file below its name; stops soon after that many rows. Where they do not
-    /// fit, what changes comes first, without the lines before it, each line in one row where there are few, and there are
-    /// more rows than that.
+    /// fit, what changes comes first, without the lines before it; where there are few rows, what does not fit is cut after
+    /// one row of each line. There are more rows than that then.
     pub fn rows(&self, columns: usize, most: usize) -> Vec<Line<'static>> {
-        let rows = self.rows_with(columns, most, LeadingLines::Shown);
+        let rows = self.laid_out_lines(columns, most, LeadingLines::Shown);
+        let rows = rows.concat();
         if rows.len() <= most {
             return rows;
         }
-        let mut rows = self.rows_with(columns, most, LeadingLines::LeftOut);
+        let mut lines = self.laid_out_lines(columns, most, LeadingLines::LeftOut);
+        if most < MIN_ROWS_FOR_WRAPPING {
+            shorten_to_fit(&mut lines, columns, most);
+        }
+        let mut rows = lines.concat();
         rows.resize(rows.len().max(most + 1), Line::default());
         rows
     }
 
-    fn rows_with(&self, columns: usize, most: usize, leading: LeadingLines) -> Vec<Line<'static>> {
-        let mut rows = Vec::new();
+    /// Lays out each line in rows of its own; stops soon after so many rows, or lines if some are left out.
+    fn laid_out_lines(
+        &self,
+        columns: usize,
+        most: usize,
+        leading: LeadingLines,
+    ) -> Vec<Vec<Line<'static>>> {
+        let panel = Surface::Panel.style();
+        let mut lines: Vec<Vec<Line<'static>>> = Vec::new();
+        let mut n_rows = 0;
         for file in &self.files {
             if self.files.len() > 1 {
                 let head = truncate_to_columns(&format!(" {}", file.summary()), columns);
                 let head = Line::styled(head, theme::STRONG);
-                rows.push(fill_row(head, columns, Surface::Panel.style()));
+                lines.push(vec![fill_row(head, columns, panel)]);
+                n_rows += 1;
             }
             let mut is_leading = false;
             for at in &file.visible {
-                if rows.len() > most {
-                    return rows;
+                let n_used = match leading {
+                    LeadingLines::Shown => n_rows,
+                    LeadingLines::LeftOut => lines.len(),
+                };
+                if n_used > most {
+                    return lines;
                 }
                 let kind = file.diff.lines.get(*at).map(|line| line.kind);
                 match kind {
@@ -115,7 +133,7 @@ impl EditPreview {
                         is_leading = true;
                         // The numbers beside the first change say where it is.
                         let has_numbers = columns >= MIN_NUMBER_COLUMNS;
-                        if leading == LeadingLines::LeftOut && rows.is_empty() && has_numbers {
+                        if leading == LeadingLines::LeftOut && lines.is_empty() && has_numbers {
                             continue;
                         }
                     }
@@ -128,15 +146,13 @@ impl EditPreview {
                     Some(DiffLineKind::Context | DiffLineKind::File | DiffLineKind::Note)
                     | None => {}
                 }
-                let mut lines = file.line_map.line_rows(&file.diff, *at, columns);
-                if leading == LeadingLines::LeftOut && most < MIN_ROWS_FOR_WRAPPING {
-                    shorten_to_one_row(&mut lines, columns);
-                }
-                let panel = Surface::Panel.style();
-                rows.extend(lines.into_iter().map(|row| fill_row(row, columns, panel)));
+                let rows = file.line_map.line_rows(&file.diff, *at, columns);
+                n_rows += rows.len();
+                let rows = rows.into_iter().map(|row| fill_row(row, columns, panel));
+                lines.push(rows.collect());
             }
         }
-        rows
+        lines
     }
 
     /// Returns the whole edit as a diff without line numbers.
@@ -154,26 +170,36 @@ impl EditPreview {
     }
 }
 
-/// Cuts a line of the diff after its first row.
+/// Cuts lines after their first row; the first ones are whole where that leaves a row for each of the others.
+fn shorten_to_fit(lines: &mut [Vec<Line<'static>>], columns: usize, most: usize) {
+    let mut n_left = most.saturating_sub(lines.len());
+    for rows in lines {
+        let n_more = rows.len().saturating_sub(1);
+        if n_more <= n_left {
+            n_left -= n_more;
+        } else {
+            shorten_to_one_row(rows, columns);
+        }
+    }
+}
+
+/// Cuts a line of the diff after its first row, with a sign behind its last word.
 fn shorten_to_one_row(rows: &mut Vec<Line<'static>>, columns: usize) {
-    let is_wrapped = rows.len() > 1;
     rows.truncate(1);
-    let Some(row) = rows.first_mut().filter(|_| is_wrapped) else {
+    let Some(row) = rows.first_mut() else {
         return;
     };
-    let most = columns.saturating_sub(1);
-    let (mut used, mut has_sign) = (0, false);
-    for span in &mut row.spans {
-        let room = most.saturating_sub(used);
-        if text_width(&span.content) > room {
-            span.content = truncate_to_columns(&span.content, room).into();
-            has_sign |= room > 0;
-        }
-        used += text_width(&span.content);
-    }
-    if !has_sign {
-        row.push_span(Span::raw("…"));
-    }
+    // Without the blanks that fill the row.
+    let is_text = |span: &Span<'_>| !span.content.trim().is_empty();
+    row.spans
+        .truncate(row.spans.iter().rposition(is_text).map_or(0, |at| at + 1));
+    let Some(last) = row.spans.pop() else {
+        return;
+    };
+    let room = columns.saturating_sub(spans_width(&row.spans));
+    let text = truncate_to_columns(&format!("{}…", last.content.trim_end()), room);
+    let blanks = " ".repeat(room.saturating_sub(text_width(&text)));
+    row.push_span(Span::styled(format!("{text}{blanks}"), last.style));
 }
 
 /// Whether the unchanged lines before the first change of a hunk are laid out.

@@ -3,9 +3,9 @@
 //! It says what changed. Enter only shows the changes: an accidental key press must never accept an
 //! unreviewed plan.
 
-use ratatui::style::Style;
-use similar::{ChangeTag, TextDiff};
+use similar::TextDiff;
 
+use super::edit_preview::EditPreview;
 use super::{
     DialogContext, answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id,
 };
@@ -15,7 +15,8 @@ use crate::domain::plan;
 use crate::domain::plan_change::PlanChange;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::run::{PlanFileState, RunState};
-use crate::text::{count_changed_lines, describe_line_changes, front_matter};
+use crate::text::{capitalize, front_matter};
+use crate::tui::action::DocumentKind;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::document_texts::DisplayDocuments;
@@ -38,10 +39,8 @@ pub(super) fn build_dialog(
     if !is_plan {
         // This goes first: it explains why the plan cannot be accepted, and the list of changes may be
         // long.
-        let fault = format!("{}.", describe_parse_error(known.documents));
-        sheet = sheet
-            .with_plan_text(&fault, theme::BAD)
-            .with_text("Edit the plan (E) before you accept it.", theme::BAD);
+        let text = format!("{}.", describe_parse_error(known.documents));
+        sheet = sheet.with_plan_text(&text, theme::BAD);
     }
     if let Some(fault) = fault {
         let text = format!(
@@ -56,12 +55,9 @@ pub(super) fn build_dialog(
     let changed = find_text_pair(reviewed, known.documents);
     match &changed {
         Some(pair) => {
-            let (n_more, n_less) = count_changed_lines(&pair.old.1, &pair.new.1);
-            let text = format!("Changes since: {}", describe_line_changes(n_more, n_less));
-            sheet = sheet.with_text(&text, theme::PLAIN);
-            for (text, style) in differing_lines(pair) {
-                sheet = sheet.with_text(&text, style);
-            }
+            let edit = parse_changes(pair);
+            sheet = sheet.with_subject(&edit.summary());
+            sheet.edit = Some(edit);
         }
         None => {
             let text = "The reviewed version is no longer available";
@@ -71,6 +67,9 @@ pub(super) fn build_dialog(
     if is_plan && fault.is_none() {
         let accept = answer_question(id, QuestionAnswer::AcceptAsIs);
         sheet = sheet.with_choice('y', "Accept it as it is", accept);
+    } else {
+        let edit = ScreenCommand::Edit(DocumentKind::Plan);
+        sheet = sheet.with_choice('e', "Edit plan.md", ChoiceAction::RunCommand(edit));
     }
     let executes = state.phase == Phase::Execute;
     if !executes || (is_plan && state.reviewer.is_some()) {
@@ -97,13 +96,13 @@ pub(super) fn build_dialog(
 /// Explains why the file on disk is not a valid plan.
 fn describe_parse_error(texts: &DisplayDocuments) -> String {
     match texts.plan.text.as_deref().map(plan::parse) {
-        Some(Err(why)) => why.to_string(),
+        Some(Err(why)) => capitalize(&why.to_string()),
         Some(Ok(_)) | None => "It is no longer a plan".to_owned(),
     }
 }
 
-/// How many differing lines the dialog shows.
-const MAX_DIFFERING_LINES: usize = 6;
+/// How many lines of the diff the dialog has at most; no window is higher.
+const MAX_DIFF_LINES: usize = 500;
 
 /// Returns the reviewed plan and the plan on disk, if the open question is about their difference.
 pub fn open_text_pair(state: &RunState, documents: &DisplayDocuments) -> Option<TextPair> {
@@ -134,19 +133,11 @@ fn find_text_pair(reviewed: &Sha256, texts: &DisplayDocuments) -> Option<TextPai
     })
 }
 
-/// Returns the first lines that differ.
-fn differing_lines(pair: &TextPair) -> Vec<(String, Style)> {
-    let (old, new): (Vec<&str>, Vec<&str>) =
-        (pair.old.1.lines().collect(), pair.new.1.lines().collect());
-    let diff = TextDiff::from_slices(&old, &new);
-    let lines = diff.iter_all_changes().filter_map(|change| {
-        let (sign, style) = match change.tag() {
-            ChangeTag::Delete => ('-', theme::BAD),
-            ChangeTag::Insert => ('+', theme::GOOD),
-            ChangeTag::Equal => return None,
-        };
-        let text = change.value().trim_end();
-        (!text.is_empty()).then(|| (format!("{sign} {text}"), style))
-    });
-    lines.take(MAX_DIFFERING_LINES).collect()
+/// Returns what changed, with one line around each change.
+fn parse_changes(pair: &TextPair) -> EditPreview {
+    let diff = TextDiff::from_lines(&pair.old.1, &pair.new.1);
+    let diff = diff.unified_diff().context_radius(1).to_string();
+    let lines: Vec<&str> = diff.lines().take(MAX_DIFF_LINES).collect();
+    let name = "plan.md";
+    EditPreview::parse(name, &[name.to_owned()], &lines.join("\n"))
 }

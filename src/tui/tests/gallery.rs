@@ -317,7 +317,7 @@ fn a_plan_that_is_none_says_why_before_what_changed() {
         ..super::world::documents()
     });
     let seen = drawn(&mut screen, (40, 20), Some(&state));
-    assert!(seen.contains("step 1 appears twice in the plan"), "{seen}");
+    assert!(seen.contains("Two steps have number 1"), "{seen}");
     assert!(!seen.contains("Accept it as it is"), "{seen}");
 }
 

@@ -13,6 +13,7 @@ use crate::domain::plan_execution::{
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::elapsed_millis;
+use crate::text::capitalize;
 use crate::tui::labels::{self, format_millis, short_commit, summarize_receipt};
 use crate::tui::markdown::style_inline;
 use crate::tui::proof_board::ProofBoard;
@@ -95,7 +96,7 @@ impl PlanStepMark {
 pub fn plan_problems(text: &str, marks: &[PlanStepMark]) -> Vec<String> {
     let read = match plan::parse(text) {
         Ok(read) => read,
-        Err(why) => return vec![why.to_string()],
+        Err(why) => return vec![capitalize(&why.to_string())],
     };
     let is_waiting = |n: u32| {
         marks
@@ -106,7 +107,7 @@ pub fn plan_problems(text: &str, marks: &[PlanStepMark]) -> Vec<String> {
         .steps
         .iter()
         .filter(|step| step.done && is_waiting(step.n));
-    let flaw = |n: u32| format!("step {n} was ticked by hand, which does not count");
+    let flaw = |n: u32| format!("Step {n} was ticked by hand, which does not count");
     ticked.map(|step| flaw(step.n)).collect()
 }
 
