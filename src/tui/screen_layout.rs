@@ -381,10 +381,8 @@ impl Screen {
         let mut view = self.keymap().key_label("view", ComposerFocus::Unfocused);
         if self.composer.focus == ComposerFocus::Focused {
             // The composer would take this key as a letter, so it has to be left first.
-            view = format!(
-                "{} {view}",
-                self.keymap().key_label("close", ComposerFocus::Unfocused)
-            );
+            let leave = self.keymap().key_label("close", ComposerFocus::Unfocused);
+            view = format!("{leave}, then {view}");
         }
         let chosen = self.dialogs.chosen_choice(sheet);
         let keys = self.composer.dialog_focus(sheet, chosen);
@@ -508,6 +506,8 @@ impl Screen {
             empty_note,
             has_keys: self.tabs.view.focused() == tab,
             takes_letters: self.composer.focus == ComposerFocus::Unfocused,
+            is_beside_comments: tab != TabKind::Comments
+                && self.tabs.view.shown == TabKind::Comments,
             ..self.settings.tab_context(&self.documents, state)
         };
         let shown = self.tabs.get_mut(tab);

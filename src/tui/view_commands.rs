@@ -46,6 +46,7 @@ impl ScreenSettings {
             empty_note: "",
             has_keys: true,
             takes_letters: true,
+            is_beside_comments: false,
             is_read_only: self.read_only.is_some(),
         }
     }

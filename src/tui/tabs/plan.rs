@@ -87,7 +87,7 @@ fn draw(
         return page.draw(frame, area);
     }
     let marks = step_marks::step_marks(state, board, now);
-    let remarks = line_remarks(state, text);
+    let remarks = line_remarks(text, context);
     let at_work = state.and_then(|state| step_folding::current_step(&marks, state));
     let folds = reading.is_folded() && at_work.is_some() && !page.is_searching();
     let room = PlanRoom {

@@ -44,6 +44,8 @@ pub struct TabContext<'a> {
     pub has_keys: bool,
     /// Whether letters are commands, not a text in the composer.
     pub takes_letters: bool,
+    /// Whether the tab is the second pane beside the comments.
+    pub is_beside_comments: bool,
     /// Whether the run is only looked at.
     pub is_read_only: bool,
 }

@@ -6,11 +6,11 @@ use ratatui::text::{Line, Span};
 use super::plan_line::PageColumns;
 use crate::domain::findings::{Finding, FindingSeverity};
 use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
-use crate::domain::run::RunState;
 use crate::tui::finding_location;
 use crate::tui::labels::{author_label, finding_label_style, without_full_stop};
 use crate::tui::markdown::to_plain_line;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget};
+use crate::tui::tabs::screen_tab::TabContext;
 use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans};
 use crate::tui::theme;
 
@@ -19,12 +19,22 @@ const MIN_COLUMNS_OF_INDENT: usize = 57;
 /// How many messages of a thread are shown below its line.
 const MAX_SHOWN_MESSAGES: usize = 3;
 
+/// Where the texts of the findings are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FindingPlace {
+    InPlan,
+    /// In the comments, which are beside the plan.
+    BesidePlan,
+}
+
 /// A remark below a line: an open or a residual finding, or a message of a thread.
 #[derive(Debug, Hash)]
 pub(super) struct LineRemark {
     pub(super) mark: ScrollTarget,
     /// The number and the severity, or who writes.
     label: String,
+    /// The sign, the number and the severity of a finding whose text is in the comments beside the plan.
+    short_label: Option<String>,
     /// The colour of the label while it is open.
     style: Style,
     is_open: bool,
@@ -58,14 +68,19 @@ impl LineRemark {
 }
 
 /// Returns the findings that are left and the threads, with their lines.
-pub(super) fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
-    let Some(state) = state else {
+pub(super) fn line_remarks(text: &str, context: &TabContext<'_>) -> Vec<LineRemark> {
+    let Some(state) = context.state else {
         return Vec::new();
+    };
+    let place = if context.is_beside_comments {
+        FindingPlace::BesidePlan
+    } else {
+        FindingPlace::InPlan
     };
     let lines: Vec<&str> = text.lines().collect();
     let findings = finding_location::locate_remaining_findings(state, text)
         .into_iter()
-        .map(|(finding, line)| finding_remark(finding, line));
+        .map(|(finding, line)| finding_remark(finding, line, place));
     let threads = state.threads.all().iter();
     let threads = threads.filter(|thread| thread.finding.is_none());
     findings
@@ -73,7 +88,7 @@ pub(super) fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRema
         .collect()
 }
 
-fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
+fn finding_remark(finding: &Finding, line: Option<usize>, place: FindingPlace) -> LineRemark {
     let remark = &finding.remark;
     let text = to_plain_line(&remark.text);
     let text = without_full_stop(&text).to_owned();
@@ -81,6 +96,10 @@ fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
     LineRemark {
         mark: ScrollTarget::Finding(remark.n),
         label: format!("{sign} {} {severity:<8}  ", remark.n),
+        short_label: match place {
+            FindingPlace::InPlan => None,
+            FindingPlace::BesidePlan => Some(format!("{sign} {} {severity}", remark.n)),
+        },
         style: finding_label_style(remark.severity),
         is_open: finding.is_open(),
         text,
@@ -113,6 +132,7 @@ fn thread_remarks(thread: &PlanThread, lines: &[&str]) -> Vec<LineRemark> {
         remarks.push(LineRemark {
             mark: ScrollTarget::Note(thread.n),
             label: format!("{lead} {name}: "),
+            short_label: None,
             style,
             is_open: !thread.is_resolved,
             text: to_one_line(text),
@@ -142,18 +162,46 @@ pub(super) fn add_remarks_without_line<'a>(
         let head = Line::styled("About the whole plan", theme::QUIET);
         laid.lines.extend(page.add_margin(vec![head], None));
     }
+    add_remarks(laid, &remarks.collect::<Vec<_>>(), page, "");
+}
+
+/// Adds findings and notes below the line that they refer to. Findings without their texts share a row.
+pub(super) fn add_remarks(
+    laid: &mut ScrollContent,
+    remarks: &[&LineRemark],
+    page: PageColumns,
+    lead: &'static str,
+) {
+    let mut row = vec![Span::raw(lead)];
+    let mut last_sign = None;
     for remark in remarks {
-        add_remark(laid, remark, page, "");
+        let Some(label) = &remark.short_label else {
+            continue;
+        };
+        laid.targets.entry(remark.mark).or_insert(laid.lines.len());
+        let (sign, rest) = label.split_once(' ').unwrap_or(("", label));
+        let is_same = last_sign.replace(sign) == Some(sign);
+        let shown = if is_same {
+            format!("  {rest}")
+        } else {
+            label.clone()
+        };
+        if !is_same && row.len() > 1 {
+            row.push(Span::raw("  "));
+        }
+        row.push(Span::styled(shown, remark.spans()[0].style));
+    }
+    if row.len() > 1 {
+        let lines = wrap_spans(&row, page.text, lead.len() + 2);
+        laid.lines.extend(page.add_margin(lines, None));
+    }
+    for remark in remarks.iter().filter(|remark| remark.short_label.is_none()) {
+        add_remark(laid, remark, page, lead);
     }
 }
 
 /// Adds a finding or a note below the line that it refers to.
-pub(super) fn add_remark(
-    laid: &mut ScrollContent,
-    remark: &LineRemark,
-    page: PageColumns,
-    lead: &str,
-) {
+fn add_remark(laid: &mut ScrollContent, remark: &LineRemark, page: PageColumns, lead: &str) {
     let at = laid.lines.len();
     laid.targets.entry(remark.mark).or_insert(at);
     let [label, text] = remark.spans();

@@ -4,7 +4,7 @@
 use ratatui::text::{Line, Span};
 
 use super::SelectedLine;
-use super::line_remark::{LineRemark, add_remark};
+use super::line_remark::{self, LineRemark};
 use super::plan_line::{PageColumns, PlanLineRenderer};
 use super::plan_view_state::first_body_line;
 use super::step_folding::{PlanPart, PlanPartKind, step_blocks};
@@ -134,8 +134,8 @@ fn add_remarks(part: &mut PlanPart, remarks: &[&LineRemark], page: PageColumns) 
     for remark in remarks {
         part.has_remarks = true;
         part.is_blocked |= remark.blocks;
-        add_remark(&mut part.layout, remark, page, "     ");
     }
+    line_remark::add_remarks(&mut part.layout, remarks, page, "     ");
 }
 
 /// Adds the findings of the last step below its last line.
