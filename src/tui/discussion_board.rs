@@ -23,7 +23,7 @@ use ratatui::text::Line;
 use super::clickable_keys::waiting_behind_line;
 use super::text_wrap::{draw_line, wrap_trusted_text};
 use super::theme;
-use super::view_area::split_top;
+use super::view_area::{gutter, inset, split_top};
 use super::view_moves::ScrollMove;
 use crate::domain::ids::{DiscussionId, UnixMillis};
 pub use board_actions::BoardAction;
@@ -114,6 +114,9 @@ impl DiscussionBoard {
             reader.draw(frame, area, minutes, spot, column);
             return;
         }
+        // The mark of what is selected stands at the margin.
+        let mark = u16::from(gutter(frame.area().width) > 0);
+        let mut area = inset(area, mark);
         let columns = usize::from(area.width);
         let whole = area.height;
         let top =

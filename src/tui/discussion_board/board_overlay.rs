@@ -11,9 +11,11 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::discussion_commands::{DiscussionViewState, discussions_of_run};
 use crate::tui::keymap::{KeyContext, KeyHint};
-use crate::tui::overlays::{LayerContext, LayerPlace, LayerResponse, ScreenOverlay};
+use crate::tui::overlays::{
+    LayerContext, LayerPlace, LayerResponse, MAX_OVERLAY_HINTS, ScreenOverlay,
+};
 use crate::tui::run_commands::CommandOutcome;
-use crate::tui::view_area::inset_columns;
+use crate::tui::view_area::{gutter, inset};
 use crate::tui::view_moves::ScrollMove;
 
 impl ScreenOverlay for DiscussionBoard {
@@ -28,7 +30,7 @@ impl ScreenOverlay for DiscussionBoard {
     fn draw(&mut self, frame: &mut Frame, area: Rect, context: &LayerContext<'_>) {
         let minutes = self.model(context);
         let waits = context.waiting.map(ChoiceDialog::heading);
-        let area = inset_columns(area);
+        let area = inset(area, gutter(area.width).max(1));
         self.draw_board(frame, area, minutes.as_ref(), waits.as_deref(), context.now);
     }
 
@@ -87,6 +89,8 @@ impl ScreenOverlay for DiscussionBoard {
                 hint.label = "round";
             }
         }
+        move_action_forward(&mut all);
+        all.truncate(MAX_OVERLAY_HINTS);
         all
     }
 
@@ -104,6 +108,24 @@ impl ScreenOverlay for DiscussionBoard {
         let discussion = state.and_then(|state| state.discussion(&self.id));
         let text = discussion.map(GroupDiscussion::to_markdown);
         Some(("Discussion".to_owned(), text.unwrap_or_default()))
+    }
+}
+
+/// Moves what can be done with the discussion now into the hints that are shown; the first ones move and close.
+fn move_action_forward(all: &mut Vec<KeyHint>) {
+    let position = |wanted: &[BoardAction]| {
+        let is_wanted = |command: &ScreenCommand| match command {
+            ScreenCommand::BoardAction(does) => wanted.contains(does),
+            _ => false,
+        };
+        all.iter()
+            .position(|hint| hint.keys.iter().any(|(_, command)| is_wanted(command)))
+    };
+    let decides = [BoardAction::Settle, BoardAction::Stop, BoardAction::Resume];
+    let at = position(&decides).or_else(|| position(&[BoardAction::Quote]));
+    if let Some(at) = at.filter(|at| *at >= MAX_OVERLAY_HINTS) {
+        let hint = all.remove(at);
+        all.insert(MAX_OVERLAY_HINTS - 1, hint);
     }
 }
 

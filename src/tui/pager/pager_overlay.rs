@@ -19,7 +19,7 @@ use crate::tui::run_commands::CommandOutcome;
 use crate::tui::searchable_view::SearchableView;
 use crate::tui::tabs::chat::scroll_transcript;
 use crate::tui::text_wrap::to_one_line;
-use crate::tui::view_area::{gutter, inset, inset_columns, split_top};
+use crate::tui::view_area::{gutter, inset, split_top};
 use crate::tui::view_moves::ScrollMove;
 
 impl ScreenOverlay for TextPager {
@@ -44,7 +44,8 @@ impl ScreenOverlay for TextPager {
         // A text that belongs to the dialog already has its title.
         let is_other = |sheet: &&ChoiceDialog| self.dialog_id() != Some(sheet.id.as_str());
         if let Some(sheet) = context.waiting.filter(is_other).filter(|_| area.height > 2) {
-            let line = inset_columns(split_top(&mut area, 1));
+            let margin = gutter(area.width).max(1);
+            let line = inset(split_top(&mut area, 1), margin);
             let back = keymap.key_label("close", ComposerFocus::Unfocused);
             let columns = usize::from(line.width);
             let waits = clickable_keys::waiting_behind_line(&sheet.heading(), &back, columns);
