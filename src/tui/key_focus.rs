@@ -197,9 +197,7 @@ impl Screen {
     pub(super) fn leave_reply(&mut self) -> Vec<Action> {
         self.composer.is_left = true;
         let write = self.keymap().key_label("write", ComposerFocus::Unfocused);
-        self.show_toast_with_keys(&format!(
-            "Letters are commands now, {write} to write a text"
-        ))
+        self.show_toast_with_keys(&format!("Letters are keys · {write} to write"))
     }
 
     /// Returns whether the last frame shows a letter as a key, or the letter interrupts what runs or shows a tab.

@@ -307,10 +307,16 @@ fn requirement_lines(
         .filter(|part| part.owner != ReadyOwner::Git)
         .map(|part| format!("{} {}", part.owner.name(), to_one_line(&part.text)))
         .collect();
-    if !told.is_empty() {
+    let joined = told.join(" · ");
+    let rows = match told.as_slice() {
+        [] => Vec::new(),
+        [_, _, ..] if text_width(&joined) + 2 > columns => told,
+        [..] => vec![joined],
+    };
+    for row in rows {
         let spans = [
             Span::styled("✓ ", theme::GOOD),
-            Span::styled(told.join(" · "), theme::QUIET),
+            Span::styled(row, theme::QUIET),
         ];
         lines.extend(wrap_spans(&spans, columns, 2));
     }

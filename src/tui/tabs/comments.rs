@@ -309,7 +309,7 @@ fn selected_actions(
     if parts.is_empty() {
         return None;
     }
-    let mut entry = CommentsEntry::from_parts(parts, 0);
+    let mut entry = CommentsEntry::from_actions(parts);
     entry.set_mark(mark);
     Some(entry)
 }

@@ -452,7 +452,7 @@ fn escape_at_a_question_makes_letters_commands() {
     drawn(&mut screen, WIDE, Some(&asks));
     screen.on_time(UnixMillis(NOW.0 + 60_000));
     press_at(&mut screen, WIDE, Some(&asks), &["<esc>"]);
-    let note = "Letters are commands now, I to write a text";
+    let note = "Letters are keys · I to write";
     assert_eq!(screen.toast.text.as_deref(), Some(note));
     press_at(&mut screen, WIDE, Some(&asks), &["d"]);
     assert!(screen.overlays.has::<DiffView>() && text(&screen).is_empty());

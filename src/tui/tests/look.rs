@@ -575,6 +575,29 @@ fn what_the_first_page_names_already_is_not_said_twice() {
 }
 
 #[test]
+fn each_agent_that_is_ready_has_a_row_where_both_do_not_fit_into_one() {
+    let part = |role: &str, text: &str| crate::tui::ReadyPart {
+        owner: crate::tui::ReadyOwner::Agents(role.to_owned()),
+        text: text.to_owned(),
+    };
+    let mut screen = with(&[]);
+    screen.on_welcome(WelcomeInfo {
+        ready: vec![
+            part("Planner", "codex 0.169.0"),
+            part("Reviewer", "claude 2.1.330"),
+        ],
+        ..WelcomeInfo::default()
+    });
+    let narrow = drawn(&mut screen, (40, 20), None);
+    for row in ["✓ Planner codex 0.169.0\n", "✓ Reviewer claude 2.1.330\n"] {
+        assert!(narrow.contains(row), "{row}\n{narrow}");
+    }
+    let wide = drawn(&mut screen, (70, 20), None);
+    let row = "✓ Planner codex 0.169.0 · Reviewer claude 2.1.330";
+    assert!(wide.contains(row), "{wide}");
+}
+
+#[test]
 fn what_stops_a_run_is_seen_however_few_rows_there_are() {
     let missing = |what: &str, remedy: &str, weight| MissingRequirement {
         problem: what.to_owned(),

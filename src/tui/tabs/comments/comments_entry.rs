@@ -18,6 +18,9 @@ const MIN_COLUMNS_OF_INDENT: usize = 57;
 /// The columns before the text of an entry: its bar or its sign, and what keeps it away from the text.
 const MARGIN_COLUMNS: usize = 3;
 
+/// Between two actions.
+const ACTION_GAP: &str = "   ";
+
 /// What is before the text of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum EntryMargin {
@@ -37,6 +40,8 @@ pub(super) struct CommentsEntry {
     pub(super) mark: Option<ScrollTarget>,
     /// Whether it is cut to one row.
     pub(super) is_single_row: bool,
+    /// Whether its parts are actions, each a key and a label: they are not divided.
+    pub(super) is_action_row: bool,
     /// A sign at the right end of the first row.
     pub(super) edge: Option<&'static str>,
 }
@@ -53,7 +58,16 @@ impl CommentsEntry {
             margin: EntryMargin::Absent,
             mark: None,
             is_single_row: false,
+            is_action_row: false,
             edge: None,
+        }
+    }
+
+    /// Creates a row of actions: keys and labels, with blanks between two actions.
+    pub(super) fn from_actions(parts: Vec<(String, Style)>) -> Self {
+        Self {
+            is_action_row: true,
+            ..Self::from_parts(parts, 0)
         }
     }
 
@@ -114,7 +128,34 @@ impl CommentsEntry {
         lines
     }
 
+    /// Lays out actions in as many rows as they need.
+    fn action_lines(&self, columns: usize) -> Vec<Line<'static>> {
+        let mut lines = vec![Line::default()];
+        for action in self.parts.split(|(text, _)| text.trim().is_empty()) {
+            let width: usize = action.iter().map(|(text, _)| text_width(text)).sum();
+            let is_full = |line: &Line<'_>| line_width(line) + ACTION_GAP.len() + width > columns;
+            if lines
+                .last()
+                .is_some_and(|line| !line.spans.is_empty() && is_full(line))
+            {
+                lines.push(Line::default());
+            }
+            let Some(line) = lines.last_mut() else {
+                continue;
+            };
+            if !line.spans.is_empty() {
+                line.push_span(Span::raw(ACTION_GAP));
+            }
+            let spans = action.iter().cloned();
+            line.extend(spans.map(|(text, style)| Span::styled(text, style)));
+        }
+        lines
+    }
+
     fn text_lines(&self, columns: usize) -> Vec<Line<'static>> {
+        if self.is_action_row {
+            return self.action_lines(columns);
+        }
         if let [(lead, _), (text, style)] = self.parts.as_slice()
             && lead == QUOTE_BAR
         {

@@ -34,6 +34,8 @@ const NUMBER_TITLES: &[&str] = &[
     "Tokens",
     "Cost",
 ];
+/// The least width of a text that is cut.
+const MIN_CUT_COLUMNS: usize = 8;
 
 /// A table: column titles, and rows of styled cells.
 pub struct StatusTable {
@@ -89,6 +91,7 @@ impl StatusTable {
         if let Some(first) = widths.first_mut() {
             *first = self.first_columns.max(*first);
         }
+        self.leave_out_last(&mut widths, columns);
         let heads: Vec<(String, Style)> = self
             .titles
             .iter()
@@ -98,6 +101,25 @@ impl StatusTable {
             .chain(&self.rows)
             .map(|row| self.lay_out_row(row, &widths, columns))
             .collect()
+    }
+
+    /// Leaves out the first column that has no room, and those behind it: a number cut is none.
+    fn leave_out_last(&self, widths: &mut [usize], columns: usize) {
+        let mut used = 2;
+        let mut has_room = true;
+        for (at, (wide, title)) in widths.iter_mut().zip(self.titles).enumerate() {
+            let least = if NUMBER_TITLES.contains(title) {
+                *wide
+            } else {
+                MIN_CUT_COLUMNS.min(*wide)
+            };
+            has_room &= at == 0 || used + least <= columns;
+            if has_room && *wide > 0 {
+                used += *wide + 2;
+            } else {
+                *wide = 0;
+            }
+        }
     }
 
     fn lay_out_row(
