@@ -8,17 +8,22 @@ use super::clickable_keys;
 use super::command_table::{CommandGroup, CommandRow};
 use super::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
 use super::pager::TextPager;
-use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
+use super::text_wrap::{join_columns, text_width, truncate_to_columns, wrap_spans};
 use super::theme;
 
-/// The column where a line's text starts.
-const TEXT_INDENT: usize = 1 + KEYS_COLUMNS + 1 + NAMES_COLUMNS + 1;
-/// From this width on, the descriptions have a column of their own.
-const MIN_TABLE_COLUMNS: usize = 100;
 /// The width of the keys column.
 const KEYS_COLUMNS: usize = 9;
-/// The width of the commands column.
-const NAMES_COLUMNS: usize = 28;
+/// Between two columns, and before the first one.
+const GAP_COLUMNS: usize = 1;
+
+/// Returns the width of the commands column; `None` where there is no room for columns.
+fn names_columns(columns: usize) -> Option<usize> {
+    match columns {
+        0..60 => None,
+        60..100 => Some(16),
+        100.. => Some(28),
+    }
+}
 
 /// Creates the help pager; `here` is the heading for the tab's commands, and their names.
 pub fn help_pager(keymap: &ActiveKeymap, here: (String, Vec<&'static str>)) -> TextPager {
@@ -51,18 +56,6 @@ impl HelpLine {
             }
             Self::Row { keys, names, does } => (keys, names, does),
         };
-        let pad = |text: &str, wanted: usize| {
-            let blanks = wanted.saturating_sub(text_width(text));
-            format!("{text}{}", " ".repeat(blanks))
-        };
-        let is_wide = columns >= MIN_TABLE_COLUMNS;
-        let wanted = if is_wide { NAMES_COLUMNS } else { 0 };
-        // Without padding, a long or missing name still needs a gap before the text.
-        let gap = match (is_wide, text_width(names) > NAMES_COLUMNS, names.is_empty()) {
-            (false, _, true) => "",
-            (true, false, _) => " ",
-            (true, true, _) | (false, ..) => "  ",
-        };
         let mut spans = vec![Span::raw(" ")];
         for (n, key) in keys.split(' ').filter(|key| !key.is_empty()).enumerate() {
             spans.extend((n > 0).then(|| Span::raw(" ")));
@@ -71,19 +64,20 @@ impl HelpLine {
                 clickable_keys::mark_hint(theme::KEY),
             ));
         }
-        let blanks = KEYS_COLUMNS.saturating_sub(text_width(keys)) + 1;
-        spans.extend([
-            Span::raw(" ".repeat(blanks)),
-            Span::styled(pad(names, wanted), theme::STRONG),
-            Span::raw(gap),
-            Span::raw(*does),
-        ]);
-        let indent = match (is_wide, columns) {
-            (true, _) => TEXT_INDENT,
-            (false, 60..) => KEYS_COLUMNS + 2,
-            (false, _) => 4,
+        let blanks = KEYS_COLUMNS.saturating_sub(text_width(keys)) + GAP_COLUMNS;
+        spans.push(Span::raw(" ".repeat(blanks)));
+        let names = Span::styled(names.clone(), theme::STRONG);
+        let Some(width) = names_columns(columns) else {
+            let gap = if names.content.is_empty() { "" } else { "  " };
+            spans.extend([names, Span::raw(gap), Span::raw(*does)]);
+            return wrap_spans(&spans, columns, 4);
         };
-        wrap_spans(&spans, columns, indent)
+        let indent = GAP_COLUMNS + KEYS_COLUMNS + GAP_COLUMNS;
+        spans.push(names);
+        let left = wrap_spans(&spans, indent + width, indent);
+        let column = indent + width + GAP_COLUMNS;
+        let right = wrap_spans(&[Span::raw(*does)], columns.saturating_sub(column), 0);
+        join_columns(left, right, column)
     }
 }
 

@@ -248,20 +248,10 @@ impl TextPager {
                 (both.title.clone(), next)
             }
         };
-        let (close, find) = (key("close"), key("text-find"));
-        let back = match &self.dialog_id {
-            Some(_) => "goes back",
-            None => "closes",
-        };
-        // In a narrow window the footer names the keys that do not fit here.
-        let closes = format!("  ({close} {back})");
-        let least = if next.is_empty() { &closes } else { &next };
-        let forms = [
-            format!("{next}{closes}  {find} finds"),
-            format!("{next}{closes}"),
-        ];
-        let fits = |keys: &&String| text_width(&title) + 2 + text_width(keys) <= columns;
-        let keys = forms.iter().find(fits).unwrap_or(least);
+        // What closes it is in the footer.
+        let find = format!("{next}  {} finds", key("text-find"));
+        let has_room = text_width(&title) + 2 + text_width(&find) <= columns;
+        let keys = if has_room { &find } else { &next };
         let title = truncate_to_columns(
             &format!("▤ {title}"),
             columns.saturating_sub(text_width(keys)),

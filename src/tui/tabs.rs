@@ -184,7 +184,7 @@ impl ScreenTabs {
     pub fn shown_actions(&self) -> (String, Vec<&'static str>) {
         let hints = self.get(self.view.shown).actions();
         let names = hints.iter().flat_map(|(names, _)| names.iter().copied());
-        (format!("in {}", self.view.shown.title()), names.collect())
+        (format!("In {}", self.view.shown.title()), names.collect())
     }
 
     /// Applies a recorded event, live or replayed.

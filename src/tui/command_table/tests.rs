@@ -110,7 +110,9 @@ fn every_reader_has_every_row() {
     let entries: Vec<_> = manual.iter().flat_map(|each| &each.entries).collect();
     for row in all_rows() {
         let names = row.slash_names();
-        assert!(help.contains(&names), "help: {names}");
+        // Many names need several rows.
+        let is_in_help = names.split(", ").all(|name| help.contains(name));
+        assert!(is_in_help, "help: {names}");
         assert!(
             entries.iter().any(|entry| entry.names == names),
             "manual: {names}"
