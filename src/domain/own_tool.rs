@@ -49,11 +49,11 @@ impl OwnTool {
         }
     }
 
-    /// Returns whether a call only hands in a plan, a review or the result of a step, which the run shows itself.
+    /// Returns whether a call only hands in a plan, a review, the result of a step or todos, which the run shows itself.
     pub fn is_submission(self) -> bool {
         matches!(
             self,
-            Self::PlanSubmit | Self::ReviewSubmit | Self::StepResult
+            Self::PlanSubmit | Self::ReviewSubmit | Self::StepResult | Self::TodoWrite
         )
     }
 }

@@ -113,7 +113,7 @@ impl ToolCallDetail {
         matches!(self, Self::UserQuestion | Self::OwnTool(OwnTool::AskUser))
     }
 
-    /// Returns whether the call only hands in a plan, a review or the result of a step.
+    /// Returns whether the call only hands in a plan, a review, the result of a step or todos.
     pub fn is_submission(&self) -> bool {
         matches!(self, Self::OwnTool(tool) if tool.is_submission())
     }

@@ -279,7 +279,9 @@ fn content_lines(
             lines_below_name(who, look, row.into_iter().chain(call).collect())
         }
         BlockContent::Discussion(talk) => talk.lines(columns),
-        BlockContent::Todos(told) => todo_lines(&told.text, columns, folding),
+        BlockContent::Todos(told) => {
+            lines_below_name(who, look, todo_lines(&told.text, columns, folding))
+        }
         BlockContent::RunSummary(ending) => ending.lines(columns),
         BlockContent::Notice { text } => {
             set_apart(signed_lines("· ", text, theme::QUIET, columns), look)

@@ -195,7 +195,7 @@ impl ToolCallCard {
             .then_some((tool, self.subject.as_str()))
     }
 
-    /// Returns whether it has handed in a plan, a review or the result of a step, which the run shows itself.
+    /// Returns whether it has handed in a plan, a review, the result of a step or todos, which the run shows itself.
     pub fn has_handed_in(&self) -> bool {
         self.detail.is_submission() && self.has_only_succeeded()
     }

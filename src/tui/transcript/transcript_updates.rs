@@ -321,8 +321,12 @@ impl ChatTranscript {
             text: clean_for_display(&format_todo_list(todos)),
             is_outdated: false,
         };
+        // A task's list is none of the agent that speaks.
+        let speaker = self.turns.speaker();
+        let speaker = speaker.filter(|_| !self.tasks.contains_key(session));
+        let author = speaker.unwrap_or(BlockAuthor::System);
         self.push_blocks(vec![TranscriptBlock::new(
-            BlockAuthor::System,
+            author,
             BlockContent::Todos(told),
         )]);
     }

@@ -288,6 +288,11 @@ impl TurnTracker {
         }
     }
 
+    /// Returns the agent that has spoken or acted last in this turn.
+    pub fn speaker(&self) -> Option<BlockAuthor> {
+        self.last_agent
+    }
+
     /// Returns the role whose agent spoke or acted last in this turn.
     pub fn last_role(&self) -> Option<Role> {
         self.last_agent.and_then(BlockAuthor::role)
