@@ -411,7 +411,7 @@ impl Screen {
     /// Builds the quit dialog for the current state; `None` if nothing would stop.
     fn needed_quit_dialog(&self, state: Option<&RunState>) -> Option<ChoiceDialog> {
         let key = self.keymap().key_label("quit", ComposerFocus::Unfocused);
-        quit_confirmation::build_dialog(state?, self.local_clock(), &key)
+        quit_confirmation::build_dialog(state?, &key)
     }
 
     /// Builds the quit dialog while it is open; the run continues behind it.

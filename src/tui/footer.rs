@@ -64,17 +64,10 @@ pub fn draw(
     let columns = usize::from(area.width);
     if screen.run_facts.is_quitting {
         let key = screen.keymap().key_label("quit", screen.composer.focus);
-        let long =
-            format!(" Quitting: stopping the turn, everything is saved · {key} again kills it");
-        let text = if text_width(&long) <= columns {
-            long
-        } else {
-            format!(" Quitting · {key} again kills it")
-        };
-        frame.render_widget(
-            Line::styled(truncate_to_columns(&text, columns), theme::STRONG),
-            area,
-        );
+        let text = format!("Stopping · {key} again kills it");
+        let row = inset(area, margin);
+        let text = truncate_to_columns(&text, usize::from(row.width));
+        frame.render_widget(Line::styled(text, theme::STRONG), row);
         return nothing;
     }
     let row = Rect {

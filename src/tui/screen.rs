@@ -153,6 +153,7 @@ impl Screen {
     /// Applies a recorded event, live or replayed.
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         self.is_dirty = true;
+        self.tabs.chat.transcript.is_leaving = self.run_facts.is_quitting;
         self.tabs.on_event(at, event);
         if let Some(child) = self.open_child_mut() {
             child.on_event(at, event);

@@ -190,6 +190,7 @@ impl ChatTranscript {
             Event::Agent { role, news, .. } => {
                 self.on_agent_activity(BlockAuthor::Agent(*role), news)
             }
+            Event::ProgramExited { .. } if self.is_leaving => {}
             Event::TurnStarted { .. } | Event::TurnEnded { .. } => {
                 self.drop_provisional();
                 self.append_event(event);

@@ -1,5 +1,5 @@
-//! Dialog: quit although work is in progress? It names the work that would end, since when it runs, and
-//! what is kept.
+//! Dialog: quit although work is in progress? It names the tasks and discussions that would end, and what is kept. What
+//! the agent does in its turn is in the footer.
 //!
 //! Returns no dialog when nothing would end.
 
@@ -9,8 +9,6 @@ use crate::domain::task::ChildSession;
 use crate::text::pluralize;
 use crate::tui::action::{Action, QuitStep};
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogWeight, StopKind};
-use crate::tui::labels::describe_program_operation;
-use crate::tui::labels::{LocalClock, role_title};
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
@@ -22,8 +20,8 @@ const MAX_LISTED_WORK: usize = 4;
 const MAX_SUBJECT_COLUMNS: usize = 64;
 
 /// Builds the dialog, or returns `None` when nothing is in progress; `key` is the quit key.
-pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<ChoiceDialog> {
-    let works = ongoing_work(state, clock);
+pub fn build_dialog(state: &RunState, key: &str) -> Option<ChoiceDialog> {
+    let works = ongoing_work(state);
     let is_task = |child: &&ChildSession| child.is_running() && child.order.speaks.is_none();
     let tasks: Vec<&ChildSession> = state.children.iter().filter(is_task).collect();
     let talks = state.discussions.iter().filter(|each| each.is_running());
@@ -52,11 +50,14 @@ pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<Ch
             truncate_to_columns(&to_one_line(topic), MAX_SUBJECT_COLUMNS)
         )
     });
-    let who = works.iter().map(|works| works.description.clone());
-    let named: Vec<String> = who.chain(tasked).chain(talked).collect();
-    let mut sheet = base_dialog(&title)
-        .with_weight(DialogWeight::Destructive)
-        .with_text(&super::list_names(&named, MAX_LISTED_WORK), theme::CODE);
+    let named: Vec<String> = tasked.chain(talked).collect();
+    let mut sheet = base_dialog(&title).with_weight(DialogWeight::Destructive);
+    for name in named.iter().take(MAX_LISTED_WORK) {
+        sheet = sheet.with_text(name, theme::PLAIN);
+    }
+    if let Some(n_more) = named.len().checked_sub(MAX_LISTED_WORK).filter(|n| *n > 0) {
+        sheet = sheet.with_text(&format!("… and {n_more} more"), theme::PLAIN);
+    }
     let kept = [
         works.map(|works| works.what_is_kept),
         (!tasks.is_empty())
@@ -93,12 +94,10 @@ fn add_choices(sheet: ChoiceDialog, key: &str) -> ChoiceDialog {
 struct OngoingWork {
     /// What would end; follows the word "end" or "ends".
     what_ends: &'static str,
-    /// Who works on what, since when.
-    description: String,
     what_is_kept: &'static str,
 }
 
-fn ongoing_work(state: &RunState, clock: LocalClock) -> Option<OngoingWork> {
+fn ongoing_work(state: &RunState) -> Option<OngoingWork> {
     let kept = match (&state.busy, state.phase) {
         (Some(ProgramOperation::Reversing { .. }), _) => "The undo finishes when the run resumes.",
         (_, Phase::Execute) => {
@@ -108,27 +107,16 @@ fn ongoing_work(state: &RunState, clock: LocalClock) -> Option<OngoingWork> {
             "The turn stops and is repeated when the run resumes. What was said and written stays."
         }
     };
-    if let Some(running) = &state.running {
-        let role = running.order.purpose.role();
-        let adapter = state.session(role).map_or("", |session| &session.adapter);
-        return Some(OngoingWork {
-            what_ends: "the turn",
-            description: format!(
-                "{} ({}) {}, since {}",
-                role_title(role),
-                to_one_line(adapter),
-                running.order.purpose.describe_progress(),
-                clock.time_with_minutes(running.started_at)
-            ),
-            what_is_kept: kept,
-        });
-    }
     // A held turn has not started: quitting would end nothing.
     let is_at_work = |busy: &&ProgramOperation| !matches!(busy, ProgramOperation::Held { .. });
-    let busy = state.busy.as_ref().filter(is_at_work)?;
+    let what_ends = if state.running.is_some() {
+        "the turn"
+    } else {
+        state.busy.as_ref().filter(is_at_work)?;
+        "what is running"
+    };
     Some(OngoingWork {
-        what_ends: "what is running",
-        description: describe_program_operation(busy, state),
+        what_ends,
         what_is_kept: kept,
     })
 }

@@ -33,9 +33,8 @@ impl RunSession {
     /// Interrupts the turn, because the user leaves.
     pub fn leave(&mut self) -> Result<(), TuiEnd> {
         self.leave_at = Some(Instant::now() + LEAVE_GRACE);
-        self.screen.on_notice(
-            "Quitting: the turn is stopped (TERM, then KILL). Everything is saved and can be resumed.",
-        );
+        self.screen
+            .on_notice("You quit. Everything is saved and can be resumed.");
         self.feed_event(Event::ProgramExited {
             reason: "the user left".to_owned(),
         })
