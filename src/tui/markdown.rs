@@ -283,9 +283,15 @@ fn is_rule(trimmed: &str) -> bool {
     of('-') || of('*') || of('_')
 }
 
+const CONFLICT_END: &str = ">>>>>>>";
+
 /// Parses quotation marks; returns one bar for each mark, and the quoted text.
 fn parse_quotation(trimmed: &str) -> (String, &str) {
     let (mut bars, mut rest) = (String::new(), trimmed);
+    // The end of a merge conflict: nobody quotes that deep.
+    if trimmed.starts_with(CONFLICT_END) {
+        return (bars, rest);
+    }
     while let Some(quoted) = rest.strip_prefix('>') {
         // A mark directly before a word, as in `>=`, is not a quotation.
         let is_mark = quoted.is_empty() || quoted.starts_with([' ', '>']);
@@ -373,6 +379,11 @@ mod tests {
             .map(|line| line.to_string().trim_end().to_owned())
             .collect();
         assert_eq!(lines.join("|"), wanted);
+    }
+
+    #[test]
+    fn the_end_of_a_merge_conflict_is_no_quotation() {
+        check("> one\n>>>>>>> theirs", 40, "▎ one|>>>>>>> theirs");
     }
 
     #[test]
