@@ -21,7 +21,6 @@ mod read_fold;
 mod run_context;
 mod run_summary_card;
 mod stage_divider;
-mod step_completion;
 mod step_tracker;
 mod streaming_text;
 mod task_patch_card;

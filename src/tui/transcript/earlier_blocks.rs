@@ -1,11 +1,14 @@
-//! Earlier blocks: which part of the log the view needs, and its blocks before the others.
+//! Earlier blocks: which part of the log the view needs, its blocks before the others, and the titles and proofs of steps
+//! whose plan is in a part that is not loaded.
 
 use super::ChatTranscript;
 use super::block_content::BlockContent;
+use super::stage_divider::StageDivider;
 use super::transcript_block::{PrintedPart, TranscriptBlock};
 use super::transcript_scroll::TranscriptScrollPosition;
 use super::transcript_scrollback::{ScrollbackDemand, ScrollbackTarget};
 use super::turn_tracker::TurnCorrections;
+use crate::domain::plan::Plan;
 
 impl ChatTranscript {
     /// Returns whether the log has more than is kept here.
@@ -121,5 +124,42 @@ impl ChatTranscript {
             // There is no room for more.
             self.earlier.clear_request();
         }
+    }
+
+    /// Takes the steps from a plan where no event has told them: of a resumed run only the last events are here.
+    pub fn set_missing_steps(&mut self, plan: &Plan) {
+        let is_missing = self.steps.step_texts.is_empty();
+        if is_missing {
+            self.steps.set_plan(plan);
+        }
+        if is_missing || self.steps.has_new_headings {
+            self.complete_steps();
+        }
+    }
+
+    fn complete_steps(&mut self) {
+        let unassessed = std::mem::take(&mut self.steps.unassessed);
+        for block in &mut self.blocks {
+            if let Some((step, divider)) = block.step_divider()
+                && divider.title.is_empty()
+            {
+                let known = self.steps.step_heading(step);
+                let divider = StageDivider {
+                    name: known.name,
+                    title: known.title,
+                    ..divider.clone()
+                };
+                block.replace_content(BlockContent::Divider(divider));
+            }
+            for proof in &unassessed {
+                let word = self
+                    .steps
+                    .assess_proof(proof.step, &proof.proof, &proof.changed);
+                if let Some(word) = word {
+                    block.rename_step_check(proof.step, &proof.shown, &word);
+                }
+            }
+        }
+        self.recount_bytes();
     }
 }

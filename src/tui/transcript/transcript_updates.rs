@@ -12,7 +12,7 @@ use super::task_patch_card::patch_file_changes;
 use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{CardDecision, ToolCallCard, ToolCallOutcome, ToolFileChange};
 use super::transcript_block::{BlockAuthor, PrintedPart, TranscriptBlock};
-use super::{ChatTranscript, event_blocks, transcript_columns};
+use super::{ChatTranscript, event_blocks, transcript_columns, turn_results};
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::{Approval, ApprovalDecider, DenialKind, Event, ToolStatus};
 use crate::domain::event_wording::{
@@ -78,9 +78,10 @@ impl ChatTranscript {
             Event::ReviewCommitted { review, .. } => {
                 event_blocks::from_review(&word_review(review, &self.run_context.rejected))
             }
-            _ => self.turn_result_blocks(event),
+            _ => turn_results::turn_result_blocks(self, event),
         };
-        let repeats_failure = self.repeats_failure(&told) || self.ends_with_failure_of(event);
+        let repeats_failure =
+            self.repeats_failure(&told) || turn_results::ends_with_failure_of(self, event);
         let is_again = match event {
             Event::RunResumed { .. } => self.ends_with(&told),
             Event::QuestionAsked { .. } => self.repeats_question(&told) || repeats_failure,

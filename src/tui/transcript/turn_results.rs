@@ -14,150 +14,155 @@ use crate::text::fenced_block::{MarkdownPart, split_parts};
 /// The info string of the block in which an agent judges.
 const JUDGEMENT_BLOCK: &str = "judgement";
 
-impl ChatTranscript {
-    /// Returns the blocks of what a turn ended with.
-    pub(super) fn turn_result_blocks(&mut self, event: &Event) -> Vec<TranscriptBlock> {
-        match event {
-            Event::TurnEnded {
-                result: TurnOutcome::Failed { kind, message, .. },
-                ..
-            } => {
-                let adapter = self.turns.adapter(self.failed_role());
-                let words = word_turn_failure(adapter, kind, message);
-                self.failure_blocks(&words, message)
-            }
-            Event::DocumentMissing {
-                reason: MissingDocumentReason::Defect(text),
-                ..
-            } => {
-                let words = TurnFailureWording {
-                    title: "The turn returned no document".to_owned(),
-                    reason: text.clone(),
-                };
-                self.failure_blocks(&words, text)
-            }
-            Event::DisputesJudged { .. } => {
-                self.remove_judgement_text();
-                let wording = word_event(event);
-                wording.map_or(Vec::new(), |wording| event_blocks::from_review(&wording))
-            }
-            _ => event_blocks::from_event(event),
+/// Returns the blocks of what a turn ended with.
+pub(super) fn turn_result_blocks(
+    transcript: &mut ChatTranscript,
+    event: &Event,
+) -> Vec<TranscriptBlock> {
+    match event {
+        Event::TurnEnded {
+            result: TurnOutcome::Failed { kind, message, .. },
+            ..
+        } => {
+            let adapter = transcript.turns.adapter(failed_role(transcript));
+            let words = word_turn_failure(adapter, kind, message);
+            failure_blocks(transcript, &words, message)
         }
-    }
-
-    /// Returns whether the stream ends with the failure that the question is about.
-    pub(super) fn ends_with_failure_of(&self, event: &Event) -> bool {
-        let Event::QuestionAsked { question } = event else {
-            return false;
-        };
-        let message = match &question.kind {
-            QuestionKind::AdapterFailed { message, .. } => message.clone(),
-            QuestionKind::NoDocument { reason, .. } => reason.to_string(),
-            _ => return false,
-        };
-        let last = self.blocks.back().and_then(failure_of);
-        last.is_some_and(|failure| failure.message == message)
-    }
-
-    /// Returns whose turn failed, if the stream says so.
-    fn failed_role(&self) -> Option<Role> {
-        let retried = self.blocks.back().filter(|block| block.failure.is_some());
-        let retried = retried.and_then(|block| block.about);
-        self.turns.last_role().or(retried)
-    }
-
-    /// Returns the block of a failure. One block counts all tries that ended with the same words.
-    fn failure_blocks(
-        &mut self,
-        words: &TurnFailureWording,
-        message: &str,
-    ) -> Vec<TranscriptBlock> {
-        let mut n_tries = 1;
-        let is_retry = |block: &mut TranscriptBlock| {
-            let is_notice = matches!(block.content, BlockContent::Notice { .. });
-            is_notice
-                && block
-                    .failure
-                    .as_ref()
-                    .is_some_and(|one| one.message == message)
-        };
-        while let Some(retry) = self.blocks.pop_back_if(is_retry) {
-            n_tries += retry.failure.as_ref().map_or(0, |one| one.n_tries);
+        Event::DocumentMissing {
+            reason: MissingDocumentReason::Defect(text),
+            ..
+        } => {
+            let words = TurnFailureWording {
+                title: "The turn returned no document".to_owned(),
+                reason: text.clone(),
+            };
+            failure_blocks(transcript, &words, text)
         }
-        if let Some((at, before)) = self.find_same_failure(message) {
-            n_tries += before;
-            self.fold_failure(at);
+        Event::DisputesJudged { .. } => {
+            remove_judgement_text(transcript);
+            let wording = word_event(event);
+            wording.map_or(Vec::new(), |wording| event_blocks::from_review(&wording))
         }
-        self.scroll
-            .follow_end_if_gone(self.end_number(), self.end_number());
-        self.recount_bytes();
-        let tried = match n_tries {
-            1 => String::new(),
-            n => format!(", tried {n} times"),
-        };
-        let reason = match words.reason.trim() {
-            "" => String::new(),
-            reason => format!(": {reason}"),
-        };
-        let text = format!("{}{tried}{reason}", words.title);
-        let content = BlockContent::fact(FactTone::Bad, &text);
-        let mut block = TranscriptBlock::new(BlockAuthor::System, content);
-        block.failure = Some(TurnFailureNote::new(message, n_tries));
-        vec![block]
+        _ => event_blocks::from_event(event),
     }
+}
 
-    /// Finds the failure of the try before this one, if it ended with the same words and the user has said nothing since.
-    fn find_same_failure(&self, message: &str) -> Option<(usize, u32)> {
-        let blocks = self.blocks.iter().enumerate().rev();
-        let mut blocks = blocks.take_while(|(_, block)| {
-            let is_heading = matches!(block.content, BlockContent::Divider(_));
-            !is_heading && !matches!(block.author, BlockAuthor::User | BlockAuthor::TaskGiver)
-        });
-        let (at, failure) = blocks.find_map(|(at, block)| Some((at, failure_of(block)?)))?;
-        (failure.message == message).then_some((at, failure.n_tries))
+/// Returns whether the stream ends with the failure that the question is about.
+pub(super) fn ends_with_failure_of(transcript: &ChatTranscript, event: &Event) -> bool {
+    let Event::QuestionAsked { question } = event else {
+        return false;
+    };
+    let message = match &question.kind {
+        QuestionKind::AdapterFailed { message, .. } => message.clone(),
+        QuestionKind::NoDocument { reason, .. } => reason.to_string(),
+        _ => return false,
+    };
+    let last = transcript.blocks.back().and_then(failure_of);
+    last.is_some_and(|failure| failure.message == message)
+}
+
+/// Returns whose turn failed, if the stream says so.
+fn failed_role(transcript: &ChatTranscript) -> Option<Role> {
+    let retried = transcript
+        .blocks
+        .back()
+        .filter(|block| block.failure.is_some());
+    let retried = retried.and_then(|block| block.about);
+    transcript.turns.last_role().or(retried)
+}
+
+/// Returns the block of a failure. One block counts all tries that ended with the same words.
+fn failure_blocks(
+    transcript: &mut ChatTranscript,
+    words: &TurnFailureWording,
+    message: &str,
+) -> Vec<TranscriptBlock> {
+    let mut n_tries = 1;
+    let is_retry = |block: &mut TranscriptBlock| {
+        let is_notice = matches!(block.content, BlockContent::Notice { .. });
+        is_notice
+            && block
+                .failure
+                .as_ref()
+                .is_some_and(|one| one.message == message)
+    };
+    while let Some(retry) = transcript.blocks.pop_back_if(is_retry) {
+        n_tries += retry.failure.as_ref().map_or(0, |one| one.n_tries);
     }
-
-    /// Removes a failure that a later row counts, with what was said since if that repeats what was said before; otherwise
-    /// only says that there was another try.
-    fn fold_failure(&mut self, at: usize) {
-        let has_rows = |block: &&TranscriptBlock| block.visibility.has_rows();
-        let since: Vec<&TranscriptBlock> = self.blocks.range(at + 1..).filter(has_rows).collect();
-        let mut before = self.blocks.range(..at).rev().filter(has_rows);
-        let is_repeated = since.iter().rev().all(|block| {
-            let other = before.next();
-            other.is_some_and(|other| other.content == block.content)
-        });
-        if is_repeated {
-            self.blocks.truncate(at);
-            self.turns.reset_name();
-        } else if let Some(block) = self.blocks.get_mut(at) {
-            block.replace_content(BlockContent::notice("Failed, tried again"));
-            block.failure = None;
-        }
+    if let Some((at, before)) = find_same_failure(transcript, message) {
+        n_tries += before;
+        fold_failure(transcript, at);
     }
+    transcript
+        .scroll
+        .follow_end_if_gone(transcript.end_number(), transcript.end_number());
+    transcript.recount_bytes();
+    let tried = match n_tries {
+        1 => String::new(),
+        n => format!(", tried {n} times"),
+    };
+    let reason = match words.reason.trim() {
+        "" => String::new(),
+        reason => format!(": {reason}"),
+    };
+    let text = format!("{}{tried}{reason}", words.title);
+    let content = BlockContent::fact(FactTone::Bad, &text);
+    let mut block = TranscriptBlock::new(BlockAuthor::System, content);
+    block.failure = Some(TurnFailureNote::new(message, n_tries));
+    vec![block]
+}
 
-    /// Removes the block with the judgement from the text of the agent that judged: the list of the judgements has it.
-    fn remove_judgement_text(&mut self) {
-        let mut blocks = self.blocks.iter_mut().rev();
-        let Some(block) = blocks.find(|block| block.author.is_agent()) else {
-            return;
-        };
-        let BlockContent::Message { text } = &block.content else {
-            return;
-        };
-        let parts = split_parts(text);
-        if let [
-            MarkdownPart::Prose(said),
-            MarkdownPart::Block(judged),
-            MarkdownPart::Prose(rest),
-        ] = parts.as_slice()
-            && judged.info == JUDGEMENT_BLOCK
-            && !said.trim().is_empty()
-            && rest.trim().is_empty()
-        {
-            block.replace_content(BlockContent::message(said));
-            self.recount_bytes();
-        }
+/// Finds the failure of the try before this one, if it ended with the same words and the user has said nothing since.
+fn find_same_failure(transcript: &ChatTranscript, message: &str) -> Option<(usize, u32)> {
+    let blocks = transcript.blocks.iter().enumerate().rev();
+    let mut blocks = blocks.take_while(|(_, block)| {
+        let is_heading = matches!(block.content, BlockContent::Divider(_));
+        !is_heading && !matches!(block.author, BlockAuthor::User | BlockAuthor::TaskGiver)
+    });
+    let (at, failure) = blocks.find_map(|(at, block)| Some((at, failure_of(block)?)))?;
+    (failure.message == message).then_some((at, failure.n_tries))
+}
+
+/// Removes a failure that a later row counts, with what was said since if that repeats what was said before; otherwise
+/// only says that there was another try.
+fn fold_failure(transcript: &mut ChatTranscript, at: usize) {
+    let has_rows = |block: &&TranscriptBlock| block.visibility.has_rows();
+    let since: Vec<&TranscriptBlock> = transcript.blocks.range(at + 1..).filter(has_rows).collect();
+    let mut before = transcript.blocks.range(..at).rev().filter(has_rows);
+    let is_repeated = since.iter().rev().all(|block| {
+        let other = before.next();
+        other.is_some_and(|other| other.content == block.content)
+    });
+    if is_repeated {
+        transcript.blocks.truncate(at);
+        transcript.turns.reset_name();
+    } else if let Some(block) = transcript.blocks.get_mut(at) {
+        block.replace_content(BlockContent::notice("Failed, tried again"));
+        block.failure = None;
+    }
+}
+
+/// Removes the block with the judgement from the text of the agent that judged: the list of the judgements has it.
+fn remove_judgement_text(transcript: &mut ChatTranscript) {
+    let mut blocks = transcript.blocks.iter_mut().rev();
+    let Some(block) = blocks.find(|block| block.author.is_agent()) else {
+        return;
+    };
+    let BlockContent::Message { text } = &block.content else {
+        return;
+    };
+    let parts = split_parts(text);
+    if let [
+        MarkdownPart::Prose(said),
+        MarkdownPart::Block(judged),
+        MarkdownPart::Prose(rest),
+    ] = parts.as_slice()
+        && judged.info == JUDGEMENT_BLOCK
+        && !said.trim().is_empty()
+        && rest.trim().is_empty()
+    {
+        block.replace_content(BlockContent::message(said));
+        transcript.recount_bytes();
     }
 }
 
