@@ -24,6 +24,9 @@ use super::findings::{
 use crate::text::front_matter;
 use crate::text::word_similarity::collapse_white_space;
 
+/// The info string of the block in which an agent judges disputes.
+pub const JUDGEMENT_BLOCK: &str = "judgement";
+
 /// The heading under which the program keeps the planner's answers.
 pub const RESPONSES_HEADING: &str = "## Responses";
 

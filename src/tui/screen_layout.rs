@@ -107,6 +107,7 @@ impl Screen {
             ..ScreenHitAreas::default()
         };
         self.tabs.view.side_area = None;
+        // After `fit_dialog`, which takes from the dialog what the chat shows: what is left there is hidden in the chat.
         self.hide_asked_question(sheet.as_ref().filter(|_| !is_folded), sheet_area, state);
         chat_context::update_chat_context(self, state, now);
         self.hit_areas.tabs = header::draw(self, frame, head, state);

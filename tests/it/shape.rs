@@ -1,5 +1,10 @@
 //! Checks the form of source files: first line, length, name, and the purity that clippy can see.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use regex::Regex;
+
+use crate::sources::line_of;
 use crate::{none, read, sources};
 
 /// Files that may be longer than 550 lines, tests apart, each with its reason.
@@ -63,6 +68,32 @@ fn a_long_file_has_a_reason() {
     none(
         &complaints,
         "divide a long file by idea, or list it with a reason in tests/it/shape.rs",
+    );
+}
+
+/// How many files may implement a type: with more, any of them may touch any of its fields.
+const MOST_FILES_OF_A_TYPE: usize = 8;
+
+#[test]
+fn no_type_is_implemented_in_more_files_than_can_be_read_together() {
+    let implementation = Regex::new(r"(?m)^impl(?:<[^>]*>)? (\w+)(?:<[^>]*>)? \{").unwrap();
+    let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for source in sources::all() {
+        for found in implementation.captures_iter(&source.code) {
+            let name = found.get(1).unwrap();
+            if !source.is_test(line_of(&source.code, name.start())) {
+                files.entry(name.as_str()).or_default().insert(&source.path);
+            }
+        }
+    }
+    assert!(files.len() > 500, "{} types were found", files.len());
+    let many = files
+        .iter()
+        .filter(|(_, of)| of.len() > MOST_FILES_OF_A_TYPE);
+    let many: Vec<String> = many.map(|(name, of)| format!("{name}: {of:?}")).collect();
+    none(
+        &many,
+        "make functions of what needs only its public methods, or an owner of a part",
     );
 }
 

@@ -116,7 +116,7 @@ fn describe_leftovers(suspects: &[&LeftoverSuspect]) -> Option<String> {
         [] => None,
         [(pid, program)] => Some(format!(
             "Process {pid} ({program}) seems to be left over from a killed run. Its commands are ignored. \
-             End it: kill {pid}"
+             Unless you started it, end it: kill {pid}"
         )),
         many => {
             let list: Vec<String> = many
@@ -125,7 +125,8 @@ fn describe_leftovers(suspects: &[&LeftoverSuspect]) -> Option<String> {
                 .collect();
             let pids: Vec<&str> = many.iter().map(|(pid, _)| pid.as_str()).collect();
             Some(format!(
-                "Processes {} seem to be left over from a killed run. Their commands are ignored. End them: kill {}",
+                "Processes {} seem to be left over from a killed run. Their commands are ignored. \
+                 Unless you started them, end them: kill {}",
                 list.join(", "),
                 pids.join(" ")
             ))

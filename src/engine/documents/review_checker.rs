@@ -27,8 +27,6 @@ use super::{PendingDocument, plan_on_disk};
 
 /// How many files the reviewer is asked to open at most.
 const MAX_UNOPENED_FILES: usize = 20;
-/// The name of the block in which a session returns its judgement of a dispute.
-const JUDGEMENT_BLOCK: &str = "judgement";
 
 /// Finds out what can be known of a review.
 pub(super) fn assess(
@@ -180,7 +178,7 @@ pub(super) fn read_judgements(
     pending: &PendingDocument,
 ) -> Vec<DisputeJudgement> {
     let text = &pending.final_text;
-    let block = fenced_block::find_document(text, JUDGEMENT_BLOCK);
+    let block = fenced_block::find_document(text, review::JUDGEMENT_BLOCK);
     let judgements = review::parse_judgements(block.as_deref().unwrap_or(text));
     let is_disputed = |judgement: &DisputeJudgement| {
         let mut disputed = run.state().findings.disputed();

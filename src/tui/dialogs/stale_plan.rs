@@ -15,7 +15,7 @@ use crate::domain::plan;
 use crate::domain::plan_change::PlanChange;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::run::{PlanFileState, RunState};
-use crate::text::{capitalize, front_matter};
+use crate::text::{capitalize, count_changed_lines, describe_line_changes, front_matter};
 use crate::tui::action::DocumentKind;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
@@ -56,7 +56,10 @@ pub(super) fn build_dialog(
     match &changed {
         Some(pair) => {
             let edit = parse_changes(pair);
-            sheet = sheet.with_subject(&edit.summary());
+            // Of a long diff the preview has only the first lines.
+            let (n_more, n_less) = count_changed_lines(&pair.old.1, &pair.new.1);
+            let counts = describe_line_changes(n_more, n_less);
+            sheet = sheet.with_subject(&format!("plan.md  {counts}"));
             sheet.edit = Some(edit);
         }
         None => {

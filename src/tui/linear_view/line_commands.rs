@@ -73,7 +73,7 @@ impl LineInterface<'_> {
         }
         if is_asked && is_yes_or_no(text) && self.takes_no_short_text() {
             return self.reply(&format!(
-                "`{text}` is none of the choices: type a number. A text for an agent has more than one word."
+                "`{text}` is not one of the choices. Type a number, or a whole sentence for the agent."
             ));
         }
         let typed = if text == "?" { "/help" } else { text };
@@ -85,11 +85,15 @@ impl LineInterface<'_> {
     }
 
     /// Returns whether a question with choices is open that no agent asked, so that a bare yes would go to the wrong place.
+    /// While the goal is discussed, it may answer the agent.
     fn takes_no_short_text(&self) -> bool {
         let known = self.screen.dialog_context();
         let target = composer_target::composer_target(self.state, None, &known);
         self.screen.pending_dialog(self.state).is_some()
-            && !matches!(target, ComposerTarget::AgentQuestion(..))
+            && !matches!(
+                target,
+                ComposerTarget::AgentQuestion(..) | ComposerTarget::TalkToRefiner(_)
+            )
     }
 
     /// Prints the open question again, or what a text does now.

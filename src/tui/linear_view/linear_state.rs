@@ -41,8 +41,8 @@ pub struct LinearView {
     pub(super) activity: Option<String>,
     /// Whose text was printed last, if nothing came after it.
     pub(super) speaker: Option<BlockAuthor>,
-    /// The block of code that an agent's text is in: the length of its fence and its name.
-    pub(super) fence: Option<(usize, String)>,
+    /// The block of code that an agent's text is in: whose text, the length of its fence, and what it is called.
+    pub(super) fence: Option<(BlockAuthor, usize, String)>,
     /// The last line of the user, which need not be repeated.
     pub(super) typed: String,
     /// What the user asked to see.
@@ -94,12 +94,14 @@ impl LinearView {
     }
 
     /// Says where a block of code starts and ends, in place of its fences.
-    fn speak_fence(&mut self, line: String) -> String {
+    fn speak_fence(&mut self, author: BlockAuthor, line: String) -> String {
         let trimmed = line.trim();
         let rest = trimmed.trim_start_matches('`');
         let n_ticks = trimmed.len() - rest.len();
-        match self.fence.take() {
-            Some((ticks, name)) if rest.is_empty() && n_ticks >= ticks => format!("End of {name}."),
+        match self.fence.take().filter(|(whose, ..)| *whose == author) {
+            Some((_, ticks, name)) if rest.is_empty() && n_ticks >= ticks => {
+                format!("End of {name}.")
+            }
             Some(open) => {
                 self.fence = Some(open);
                 line
@@ -110,7 +112,7 @@ impl LinearView {
                     "" => ("Code:".to_owned(), "the code"),
                     info => (format!("{info}:"), info),
                 };
-                self.fence = Some((n_ticks, name.to_owned()));
+                self.fence = Some((author, n_ticks, name.to_owned()));
                 head
             }
         }
@@ -147,7 +149,7 @@ impl LinearView {
                 if !continues {
                     self.fence = None;
                 }
-                let lines = lines.into_iter().map(|line| self.speak_fence(line));
+                let lines = lines.into_iter().map(|line| self.speak_fence(author, line));
                 head.into_iter().chain(lines).collect()
             }
             TranscriptNews::Deed { author, mut lines } => {

@@ -129,7 +129,7 @@ fn a_bare_yes_is_sent_to_nobody_where_the_program_asks() {
             let actions = type_line(&mut screen, line, LineTiming::AfterQuestion, &state);
             assert_eq!(actions, [], "{line}: {state:?}");
             let printed = news(&mut screen, Some(&state)).lines;
-            let is_said = |said: &String| said.contains("is none of the choices");
+            let is_said = |said: &String| said.contains("is not one of the choices");
             assert!(printed.iter().any(is_said), "{printed:#?}");
             n_asked += 1;
         }

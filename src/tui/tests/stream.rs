@@ -819,9 +819,29 @@ fn a_judgement_is_told_in_one_place() {
         }],
     };
     let said = says("Both cite it.\n\n```judgement\n3. planner: the goal says so\n```\n");
-    let seen = told(&mut not_writing(), &[said, judged]);
+    let seen = told(&mut not_writing(), &[said.clone(), judged]);
     assert!(seen.contains("Both cite it."), "{seen}");
     assert_eq!(seen.matches("the goal says so").count(), 1, "{seen}");
+    // What was not understood, or is about another finding, is in the agent's text alone.
+    let unjudged = Event::DisputesJudged {
+        turn: TurnId::new("trn_1"),
+        judgements: Vec::new(),
+    };
+    let seen = told(&mut not_writing(), &[said, unjudged]);
+    assert_eq!(seen.matches("the goal says so").count(), 1, "{seen}");
+}
+
+#[test]
+fn a_failure_after_a_turn_that_completed_is_a_new_one() {
+    let crashed = || failed(TurnFailureKind::Service, "high demand");
+    let completed = Event::TurnEnded {
+        turn: TurnId::new("trn_1"),
+        result: TurnOutcome::completed("Wrote it."),
+    };
+    let events = [crashed(), says("Wrote it."), completed, crashed()];
+    let seen = told(&mut not_writing(), &events);
+    assert_eq!(seen.matches("high demand").count(), 2, "{seen}");
+    assert!(!seen.contains("tried"), "{seen}");
 }
 
 #[test]

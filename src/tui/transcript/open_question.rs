@@ -27,12 +27,16 @@ impl DialogWording {
         };
         let failure = content.failure_details().map(folded_failure);
         let is_said = |text: &str| self.text.contains(text);
-        let has_details = failure.is_none_or(|text| text.lines().all(is_said));
-        // A list says more than what is above it.
+        let has_details = failure.is_none_or(|text| self.is_whole && text.lines().all(is_said));
+        // Of a list only the reasons are compared, so each row must have one and nothing that its label alone says.
         let has_text = if list.is_empty() {
             *tone == FactTone::Bad && clauses(text).all(is_said)
         } else {
             list.iter().all(|line| {
+                let is_reason = line.severity.is_none() && line.outcome.is_none();
+                if !is_reason || line.text.trim().is_empty() {
+                    return false;
+                }
                 let reason = line.text.split_once(": ");
                 clauses(reason.map_or(&line.text, |(_, reason)| reason)).all(is_said)
             })

@@ -211,7 +211,7 @@ impl ChatTranscript {
 
     fn unmark_pending_card(&mut self, request: &RequestId) {
         if let Some(block) = self.card_of_request(request) {
-            block.update_card(|card| card.pending_request = None);
+            block.update_card(|card| (card.pending_request, card.is_in_dialog) = (None, false));
         }
     }
 

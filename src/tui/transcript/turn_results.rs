@@ -1,4 +1,5 @@
-//! What the end of a turn adds to the stream: a failure, with how often the program tried, or the judgement of a dispute.
+//! What the end of a turn adds to the stream, and what it makes unnecessary there: a failure, which also counts the tries
+//! before it, or the judgement of a dispute.
 
 use super::ChatTranscript;
 use super::block_content::{BlockContent, FactTone};
@@ -8,11 +9,9 @@ use super::turn_failure_note::TurnFailureNote;
 use crate::domain::event::Event;
 use crate::domain::event_wording::{TurnFailureWording, word_event, word_turn_failure};
 use crate::domain::question::QuestionKind;
+use crate::domain::review::{JUDGEMENT_BLOCK, parse_judgements};
 use crate::domain::turn::{MissingDocumentReason, Role, TurnOutcome};
-use crate::text::fenced_block::{MarkdownPart, split_parts};
-
-/// The info string of the block in which an agent judges.
-const JUDGEMENT_BLOCK: &str = "judgement";
+use crate::text::fenced_block::{BlockEnd, MarkdownPart, split_parts};
 
 /// Returns the blocks of what a turn ended with.
 pub(super) fn turn_result_blocks(
@@ -38,8 +37,15 @@ pub(super) fn turn_result_blocks(
             };
             failure_blocks(transcript, &words, text)
         }
-        Event::DisputesJudged { .. } => {
-            remove_judgement_text(transcript);
+        Event::TurnEnded {
+            result: TurnOutcome::Completed { .. },
+            ..
+        } => {
+            forget_failures(transcript);
+            event_blocks::from_event(event)
+        }
+        Event::DisputesJudged { judgements, .. } => {
+            remove_judgement_text(transcript, judgements.len());
             let wording = word_event(event);
             wording.map_or(Vec::new(), |wording| event_blocks::from_review(&wording))
         }
@@ -124,14 +130,15 @@ fn find_same_failure(transcript: &ChatTranscript, message: &str) -> Option<(usiz
 }
 
 /// Removes a failure that a later row counts, with what was said since if that repeats what was said before; otherwise
-/// only says that there was another try.
+/// leaves a row that says that there was another try: what the CLI said is in the later row.
 fn fold_failure(transcript: &mut ChatTranscript, at: usize) {
+    // A row that only a dialog hides counts here.
     let has_rows = |block: &&TranscriptBlock| block.visibility.has_rows();
     let since: Vec<&TranscriptBlock> = transcript.blocks.range(at + 1..).filter(has_rows).collect();
     let mut before = transcript.blocks.range(..at).rev().filter(has_rows);
     let is_repeated = since.iter().rev().all(|block| {
         let other = before.next();
-        other.is_some_and(|other| other.content == block.content)
+        other.is_some_and(|other| other.author == block.author && other.content == block.content)
     });
     if is_repeated {
         transcript.blocks.truncate(at);
@@ -142,14 +149,30 @@ fn fold_failure(transcript: &mut ChatTranscript, at: usize) {
     }
 }
 
-/// Removes the block with the judgement from the text of the agent that judged: the list of the judgements has it.
-fn remove_judgement_text(transcript: &mut ChatTranscript) {
+/// Lets no later failure count those before a turn that completed.
+fn forget_failures(transcript: &mut ChatTranscript) {
+    let blocks = transcript.blocks.iter_mut().rev();
+    for block in blocks.take_while(|block| !matches!(block.content, BlockContent::Divider(_))) {
+        block.failure = None;
+    }
+}
+
+/// Removes the block with the judgements from the text of the agent that judged, where the list of the judgements, which
+/// has so many, repeats all of it.
+fn remove_judgement_text(transcript: &mut ChatTranscript, n_judgements: usize) {
     let mut blocks = transcript.blocks.iter_mut().rev();
     let Some(block) = blocks.find(|block| block.author.is_agent()) else {
         return;
     };
     let BlockContent::Message { text } = &block.content else {
         return;
+    };
+    let is_repeated = |judged: &str| {
+        let n_lines = judged
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .count();
+        n_lines == n_judgements && parse_judgements(judged).len() == n_judgements
     };
     let parts = split_parts(text);
     if let [
@@ -158,6 +181,8 @@ fn remove_judgement_text(transcript: &mut ChatTranscript) {
         MarkdownPart::Prose(rest),
     ] = parts.as_slice()
         && judged.info == JUDGEMENT_BLOCK
+        && judged.end == BlockEnd::Closed
+        && is_repeated(&judged.content)
         && !said.trim().is_empty()
         && rest.trim().is_empty()
     {
