@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 
 use crate::app::run_reporter;
 use crate::domain::diff_scope::DiffScope;
-use crate::domain::event::{AgentActivity, Event, ToolCallDetail, ToolStatus};
+use crate::domain::event::{AgentActivity, Event, ToolStatus};
 use crate::domain::event_wording::{CallDescriptions, EventSpeaker, EventTone, describe_tool_call};
 use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::review;
@@ -288,8 +288,7 @@ impl SectionBuilder {
                 title,
                 detail,
             } => {
-                let detail = ToolCallDetail::of_event(detail.as_ref(), tool, title);
-                let (verb, subject) = describe_tool_call(tool, title, &detail);
+                let (verb, subject) = describe_tool_call(tool, title, detail.as_ref());
                 self.add_item(Some(ExportItem::ToolCall {
                     title: clean_to_one_line(&(verb + &subject)),
                     status: String::new(),

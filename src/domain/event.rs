@@ -45,6 +45,7 @@ use crate::permission::{
     AgentMode, ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope, StoredApproval,
     known_or_none,
 };
+use crate::text::fenced_block::find_document;
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -918,6 +919,16 @@ pub enum AgentActivity {
         /// What is wrong with it.
         problem: String,
     },
+}
+
+impl AgentActivity {
+    /// Returns the goal that a text proposes, if it has one: its block `goal.md`.
+    pub fn proposed_goal(&self) -> Option<String> {
+        let Self::Text { text } = self else {
+            return None;
+        };
+        find_document(text, "goal.md").filter(|goal| !goal.trim().is_empty())
+    }
 }
 
 /// An event with its place in the log.

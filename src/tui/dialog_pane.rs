@@ -21,7 +21,6 @@ use crate::domain::event::{AgentActivity, Event};
 use crate::domain::plan_thread::UserNote;
 use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
-use crate::text::fenced_block;
 
 /// The dialogs: the screen's own, and what the run's dialogs show beside the run's state.
 #[derive(Debug, Default)]
@@ -231,12 +230,9 @@ impl DialogPane {
     }
 
     fn on_agent_activity(&mut self, news: &AgentActivity) {
-        if let AgentActivity::Text { text } = news {
-            let proposed = fenced_block::find_document(text, "goal.md");
-            if let Some(goal) = proposed.filter(|goal| !goal.trim().is_empty()) {
-                self.goal_before = self.proposed_goal.replace(goal);
-                self.is_goal_known = true;
-            }
+        if let Some(goal) = news.proposed_goal() {
+            self.goal_before = self.proposed_goal.replace(goal);
+            self.is_goal_known = true;
         }
     }
 }

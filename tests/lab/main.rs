@@ -25,6 +25,8 @@ mod bounded;
 mod brain;
 mod cell;
 mod cut_off;
+#[path = "../screen/dialog_clock.rs"]
+mod dialog_clock;
 mod dialogue;
 mod dice;
 mod home;

@@ -16,6 +16,8 @@ use nix::unistd::Pid;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pts, open};
 
+use crate::dialog_clock::DialogClock;
+
 /// What the program writes when it enters the full screen.
 const TAKEN: &[u8] = b"\x1b[?1049h";
 /// The size of the terminal.
@@ -23,30 +25,15 @@ const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
 /// How often to look at the screen. Rendering its text takes processor time that the program needs.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// How long a dialog that has appeared takes no keys, at most.
-const DIALOG_DELAY: Duration = Duration::from_millis(450);
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(180);
-
-/// Returns the text of the dialog that has the keys, without the mark of its chosen answer; empty if there is none.
-fn dialog_text(screen: &str) -> String {
-    let is_of_dialog = |row: &&str| row.trim_start().starts_with('▌');
-    let rows: Vec<&str> = screen.lines().collect();
-    let mut blocks = rows.chunk_by(|one, next| is_of_dialog(one) == is_of_dialog(next));
-    let dialog = blocks.find(|rows| {
-        rows.iter()
-            .any(|row| is_of_dialog(row) && row.contains('▸'))
-    });
-    dialog.unwrap_or_default().join("\n").replace('▸', " ")
-}
 
 /// A user at a terminal in which the program runs.
 pub struct Seat {
     child: Child,
     keys: File,
     drawn: Arc<Mutex<Drawn>>,
-    /// The dialog that was last seen, and since when.
-    dialog: (String, Instant),
+    dialog: DialogClock,
     /// Kept open, because a terminal hangs up when its last user closes it.
     _pts: Pts,
 }
@@ -90,7 +77,7 @@ impl Seat {
             child,
             keys,
             drawn,
-            dialog: (String::new(), Instant::now()),
+            dialog: DialogClock::new(),
             _pts: pts,
         }
     }
@@ -108,11 +95,8 @@ impl Seat {
 
     /// Returns whether the last frame is complete and its dialog has been there for long enough to accept keys.
     fn takes_keys(&mut self) -> bool {
-        let dialog = dialog_text(&self.text());
-        if dialog != self.dialog.0 {
-            self.dialog = (dialog, Instant::now());
-        }
-        let is_read = self.dialog.0.is_empty() || self.dialog.1.elapsed() >= DIALOG_DELAY;
+        let screen = self.text();
+        let is_read = self.dialog.accepts_keys(&screen);
         let drawn = self.drawn();
         let last = |mark: &[u8]| {
             let mut parts = drawn.bytes.windows(mark.len());

@@ -9,6 +9,7 @@
 mod beside;
 mod calling;
 mod demo;
+mod dialog_clock;
 mod discussing;
 mod editing;
 mod first_minute;

@@ -18,6 +18,8 @@ use nix::unistd::Pid;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pts, Pty, open};
 
+use crate::dialog_clock::DialogClock;
+
 /// The time limit for any screen. Generous, because the machine may be busy and only failures take that long.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Written into the terminal after the program has ended, so that all of the program's output comes before it. No
@@ -26,8 +28,6 @@ const LAST: &[u8] = b"\x1b_all that was written\x1b\\";
 /// The marks around a frame.
 const BEGIN_FRAME: &[u8] = b"\x1b[?2026h";
 const END_FRAME: &[u8] = b"\x1b[?2026l";
-/// How long a dialog that has appeared takes no keys, at most.
-const DIALOG_DELAY: Duration = Duration::from_millis(450);
 /// The size of every terminal here.
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
@@ -35,18 +35,6 @@ const COLUMNS: u16 = 120;
 /// An editor that shows its file name and appends what is typed; `both` removes the markers
 /// of a merge.
 const EDITOR: &str = r#"sh -c 'echo "THE EDITOR HAS $(basename "$1")"; read line; if [ "$line" = both ]; then sed -i "/^[<=>]\{7\}/d; /^nothing done/d" "$1"; else echo "$line" >> "$1"; fi' sh"#;
-
-/// Returns the text of the dialog that has the keys, without the mark of its chosen answer; empty if there is none.
-fn dialog_text(screen: &str) -> String {
-    let is_of_dialog = |row: &&str| row.trim_start().starts_with('▌');
-    let rows: Vec<&str> = screen.lines().collect();
-    let mut blocks = rows.chunk_by(|one, next| is_of_dialog(one) == is_of_dialog(next));
-    let dialog = blocks.find(|rows| {
-        rows.iter()
-            .any(|row| is_of_dialog(row) && row.contains('▸'))
-    });
-    dialog.unwrap_or_default().join("\n").replace('▸', " ")
-}
 
 /// A program in a terminal.
 pub struct Terminal {
@@ -62,8 +50,7 @@ pub struct Terminal {
     /// All that the program wrote.
     pub raw: Vec<u8>,
     settings_before: Termios,
-    /// The dialog that was last seen, and since when.
-    dialog: (String, Instant),
+    dialog: DialogClock,
 }
 
 impl Terminal {
@@ -129,7 +116,7 @@ impl Terminal {
             partial_frame: Vec::new(),
             raw: Vec::new(),
             settings_before,
-            dialog: (String::new(), Instant::now()),
+            dialog: DialogClock::new(),
         }
     }
 
@@ -144,11 +131,8 @@ impl Terminal {
 
     /// Returns whether no dialog is on the screen, or it has been there for long enough.
     fn takes_keys(&mut self) -> bool {
-        let dialog = dialog_text(&self.text());
-        if dialog != self.dialog.0 {
-            self.dialog = (dialog, Instant::now());
-        }
-        self.dialog.0.is_empty() || self.dialog.1.elapsed() >= DIALOG_DELAY
+        let screen = self.text();
+        self.dialog.accepts_keys(&screen)
     }
 
     /// Shows all that has come by now.

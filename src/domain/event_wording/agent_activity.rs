@@ -1,7 +1,7 @@
 //! Words what agents say and do.
 
 use super::{EventSpeaker, EventTone, EventWording, describe_tool_call};
-use crate::domain::event::{AgentActivity, ToolCallDetail};
+use crate::domain::event::AgentActivity;
 use crate::domain::step_result;
 use crate::domain::turn::Role;
 use crate::text::capitalize;
@@ -21,8 +21,7 @@ pub fn word_activity(role: Option<Role>, news: &AgentActivity) -> Option<EventWo
             detail,
             ..
         } => {
-            let detail = ToolCallDetail::of_event(detail.as_ref(), tool, title);
-            let (verb, subject) = describe_tool_call(tool, title, &detail);
+            let (verb, subject) = describe_tool_call(tool, title, detail.as_ref());
             agent(Quiet, verb + &subject)
         }
         AgentActivity::ToolEnded {

@@ -3,12 +3,13 @@
 use crate::domain::event::{ToolCallDetail, ToolKind};
 
 /// Describes a call, from the CLI's title of it and what its adapter knows of it: a verb, with the space after it, and
-/// what it acts on, maybe empty.
+/// what it acts on, maybe empty. Events of earlier versions have no detail.
 pub fn describe_tool_call(
     tool: &ToolKind,
     title: &str,
-    detail: &ToolCallDetail,
+    detail: Option<&ToolCallDetail>,
 ) -> (String, String) {
+    let detail = ToolCallDetail::of_event(detail, tool, title);
     if let Some(label) = detail.label() {
         return (label.to_owned(), String::new());
     }
@@ -75,8 +76,7 @@ mod tests {
             (other("WebFetch"), "WebFetch", "WebFetch"),
             (other("AskUserQuestion"), "Which?", "asks you"),
         ] {
-            let detail = ToolCallDetail::of_event(None, &tool, title);
-            let (verb, subject) = describe_tool_call(&tool, title, &detail);
+            let (verb, subject) = describe_tool_call(&tool, title, None);
             assert_eq!(verb + &subject, wanted);
         }
     }

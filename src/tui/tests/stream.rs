@@ -846,11 +846,11 @@ fn a_failure_after_a_turn_that_completed_is_a_new_one() {
 
 #[test]
 fn a_step_whose_plan_is_not_in_the_loaded_events_has_its_title() {
-    let begun = Event::SnapshotTaken {
+    let started = Event::SnapshotTaken {
         step: 2,
         tree: Some("t1".to_owned()),
         attempt: 0,
     };
-    let seen = told(&mut not_writing(), &[begun]);
+    let seen = told(&mut not_writing(), &[started]);
     assert!(seen.contains("Step 2 of 3"), "{seen}");
 }

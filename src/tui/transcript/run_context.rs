@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::event::{AgentActivity, Event};
+use crate::domain::event::Event;
 use crate::domain::event_wording::RejectedFindings;
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Gate;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
-use crate::text::fenced_block;
 
 /// What earlier events say about the run.
 #[derive(Debug, Default)]
@@ -52,14 +51,7 @@ impl TranscriptRunContext {
         match event {
             Event::RunCreated(_) => self.goal = None,
             Event::GoalGiven { text } => self.goal = Some(text.clone()),
-            Event::Agent {
-                news: AgentActivity::Text { text },
-                ..
-            } => {
-                let proposed = fenced_block::find_document(text, "goal.md");
-                let proposed = proposed.filter(|goal| !goal.trim().is_empty());
-                self.goal = proposed.or(self.goal.take());
-            }
+            Event::Agent { news, .. } => self.goal = news.proposed_goal().or(self.goal.take()),
             _ => {}
         }
     }

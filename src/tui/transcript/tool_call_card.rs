@@ -347,7 +347,7 @@ impl ToolCallCard {
                     join_paths(self.detail.edited_paths().iter().map(String::as_str)),
                 );
             }
-            (Some(tool), _) => return describe_tool_call(tool, &self.subject, &self.detail),
+            (Some(tool), _) => return describe_tool_call(tool, &self.subject, Some(&self.detail)),
         };
         let paths = self.files.iter().map(|file| file.path.as_str());
         (verb.to_owned(), join_paths(paths))

@@ -6,7 +6,6 @@ use ratatui::style::Style;
 
 use super::status_tables::StatusTable;
 use crate::domain::child_activity::ChildActivity;
-use crate::domain::event::ToolCallDetail;
 use crate::domain::event_wording::describe_tool_call;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::run::RunState;
@@ -90,8 +89,7 @@ fn child_cells(child: &ChildSession, now: UnixMillis) -> [(String, Style); 5] {
             title,
             detail,
         } => {
-            let detail = ToolCallDetail::of_event(detail.as_ref(), tool, title);
-            let (verb, subject) = describe_tool_call(tool, title, &detail);
+            let (verb, subject) = describe_tool_call(tool, title, detail.as_ref());
             format!(" › {verb}{subject}")
         }
         ChildActivity::Patch(state) => format!(" › {}", state.label()),
