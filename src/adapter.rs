@@ -301,7 +301,7 @@ pub enum AdapterEvent {
         /// What it does, where the agent itself makes it and the CLI says so.
         #[serde(skip)]
         call: Option<Box<AgentToolCall>>,
-        /// What else is known of it, whoever makes it.
+        /// What the adapter knows of it besides the title.
         #[serde(skip)]
         detail: ToolCallDetail,
     },

@@ -10,6 +10,8 @@ use crate::tui::step_trail::StepTrail;
 use crate::tui::text_wrap::{spans_width, text_width, truncate_to_columns, truncate_to_words};
 use crate::tui::theme;
 
+/// The least room for a step's title beside its trail.
+const MIN_TITLE_COLUMNS: usize = 6;
 /// A step's heading keeps this many columns beside its stage.
 const MIN_HEADING_COLUMNS: usize = 20;
 /// A step's heading keeps this many columns beside all stages.
@@ -92,7 +94,12 @@ impl StageDivider {
         // A blank before the stages, which begin with another one.
         let text_room = room.saturating_sub(1);
         let name = truncate_to_columns(&name, text_room);
-        let title = truncate_to_words(&title, text_room.saturating_sub(text_width(&name)));
+        let title_room = text_room.saturating_sub(text_width(&name));
+        // A few letters say nothing.
+        let title = match title_room {
+            0..MIN_TITLE_COLUMNS => String::new(),
+            room => truncate_to_words(&title, room),
+        };
         let gap = room.saturating_sub(text_width(&name) + text_width(&title));
         let mut spans = vec![
             Span::raw(CARD_LEAD),
