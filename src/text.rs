@@ -30,4 +30,4 @@ pub use invisible_escape::escape_invisible;
 pub use text_counts::{
     count_changed_lines, count_lines, describe_line_changes, describe_line_counts, pluralize,
 };
-pub use word_forms::{capitalize, first_clause, format_duration};
+pub use word_forms::{capitalize, first_clause, format_duration, without_full_stop};

@@ -254,15 +254,21 @@ impl DemoWorkspace {
     /// Returns the text to print after the run.
     pub fn farewell_text(&self) -> String {
         let root = self.root.display();
+        // A demo that was left early has no plan, and so no step.
+        let (plan, proof) = if self.root.join(".agent-collab/plan.md").exists() {
+            (
+                format!("cat '{root}/.agent-collab/plan.md'\n  "),
+                format!("Check what proves the steps:\n  cd '{root}' && agent-collab verify\n"),
+            )
+        } else {
+            (String::new(), String::new())
+        };
         format!(
             "The repository is kept: {root}\n\
              Look around:\n  \
              git -C '{root}' log --oneline --stat\n  \
-             cat '{root}/.agent-collab/plan.md'\n  \
-             sh '{root}/tests/run.sh'\n\
-             Check what proves the steps:\n  \
-             cd '{root}' && agent-collab verify\n\
-             Reopen it:\n  \
+             {plan}sh '{root}/tests/run.sh'\n\
+             {proof}Reopen it:\n  \
              agent-collab demo --dir '{}'\n\
              No model was called.\n",
             self.folder.display()

@@ -26,6 +26,14 @@ pub fn first_clause(text: &str) -> &str {
     heads.find(|head| head.len() >= MIN_BYTES).unwrap_or(text)
 }
 
+/// Returns a text without the full stop at its end, as a title; dots of `…` or `etc...` stay.
+pub fn without_full_stop(text: &str) -> &str {
+    match text.strip_suffix('.') {
+        Some(title) if !title.ends_with('.') => title,
+        Some(_) | None => text,
+    }
+}
+
 /// Formats a duration in milliseconds by its two largest units: `8 s`, `1 min 5 s`, `2 h 3 min`.
 pub fn format_duration(millis: i64) -> String {
     let seconds = millis.max(0) / 1_000;

@@ -275,14 +275,6 @@ pub fn finding_label_style(severity: FindingSeverity) -> Style {
     }
 }
 
-/// Returns the text of a finding as a title: without its full stop.
-pub fn without_full_stop(text: &str) -> &str {
-    match text.strip_suffix('.') {
-        Some(title) if !title.ends_with('.') => title,
-        Some(_) | None => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

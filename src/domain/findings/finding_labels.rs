@@ -6,7 +6,7 @@ use super::{
     Finding, FindingDisposition, FindingLedger, FindingRecord, FindingSeverity, FindingStatus,
     ResidualReason,
 };
-use crate::text::clean_to_one_line;
+use crate::text::{clean_to_one_line, without_full_stop};
 
 /// What became of a finding, as people read it: one word for each, the same on every screen and in every report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,6 +113,7 @@ impl Finding {
     /// Describes it in one line: `4 minor: text`, or `4 blocking, counts as minor (evidence not found): text`.
     pub fn describe_in_line(&self) -> String {
         let text = clean_to_one_line(&self.remark.text);
+        let text = without_full_stop(&text);
         let (n, counted) = (self.remark.n, self.remark.severity.as_str());
         match self.record.lowered_from {
             None => format!("{n} {counted}: {text}"),

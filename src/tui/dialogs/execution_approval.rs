@@ -20,7 +20,6 @@ use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{BriefText, ChoiceAction, ChoiceDialog, ComposerDraft};
-use crate::tui::labels::without_full_stop;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
@@ -221,8 +220,7 @@ fn gravest_first(outcome: FindingOutcome, state: &RunState) -> Vec<&Finding> {
 
 /// Describes a finding in one row.
 fn finding_value(finding: &Finding) -> String {
-    let value = finding.describe_in_line();
-    truncate_to_columns(without_full_stop(&value), MAX_FINDING_COLUMNS)
+    truncate_to_columns(&finding.describe_in_line(), MAX_FINDING_COLUMNS)
 }
 
 /// Adds a row for each of the first findings that are left open.

@@ -7,7 +7,7 @@ use ratatui::style::Modifier;
 use super::comments_entry::{CommentsEntry, EntryMargin, status_label};
 use super::finding_selection::SettledFindingsFold;
 use crate::domain::findings::{Finding, FindingSeverity, FindingStatus};
-use crate::tui::labels::without_full_stop;
+use crate::text::without_full_stop;
 use crate::tui::markdown::to_plain_line;
 use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::theme;
