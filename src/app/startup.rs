@@ -29,10 +29,9 @@ use crate::domain::phase::{Gate, Mode};
 use crate::domain::turn::Role;
 use crate::engine::git::{GitRepository, GitSettings, RepositoryDiscovery};
 use crate::engine::log_sinks::FrontEnd;
+use crate::engine::named_adapter::NamedAdapter;
 use crate::engine::run_journal::RunJournal;
-use crate::engine::run_setup::{
-    BranchPolicy, NamedAdapter, TestCommandPreference, to_repository_trust,
-};
+use crate::engine::run_setup::{BranchPolicy, TestCommandPreference, to_repository_trust};
 use crate::engine::runtime_dir;
 use crate::engine::sandbox;
 use crate::engine::{Engine, LeftoverKind};

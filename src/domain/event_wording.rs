@@ -31,7 +31,7 @@ use super::receipt::{Receipt, TestOutcome};
 use super::session::version_label;
 use super::step_result::StepResultKind;
 use super::task::{TaskOutcome, TaskResult};
-use super::turn::{MissingDocumentReason, Role, TurnFailureKind, TurnOutcome};
+use super::turn::{MissingDocumentReason, Role, TurnOutcome};
 use crate::text::{clean_to_one_line, pluralize};
 
 /// The words for an event.
@@ -237,12 +237,7 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             TurnOutcome::Completed { .. } => None,
             TurnOutcome::Interrupted => program(Quiet, "Turn interrupted".to_owned()),
             TurnOutcome::Failed { kind, message, .. } => {
-                let kind = match kind {
-                    // The message says what it was.
-                    TurnFailureKind::Protocol => String::new(),
-                    kind => format!(" ({kind})"),
-                };
-                program(Bad, format!("Turn failed{kind}: {message}"))
+                program(Bad, describe_failed_turn(kind, message))
             }
         },
         Event::PlanCommitted { plan, .. } => {

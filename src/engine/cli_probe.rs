@@ -13,7 +13,7 @@ use crate::process::{
     ChildSpawner, CommandEndCause, CommandLimits, ProcessMark, SpawnError, SpawnSpec, StdinSource,
 };
 
-use super::run_setup::NamedAdapter;
+use super::named_adapter::NamedAdapter;
 
 /// How long a CLI may take to print its version.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(30);

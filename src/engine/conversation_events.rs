@@ -18,7 +18,7 @@ use super::approvals::caller_context::{AnswerChannel, RequestAddress};
 use super::blocked_calls::blocked_call_event;
 use super::documents::{self, PendingDocument};
 use super::owner_request::OwnerRequest;
-use super::role_session::{MessageWriter, append_message};
+use super::role_messages::{MessageWriter, append_message};
 use super::run_context::RunContext;
 use super::subagents::child_session_files::save_child;
 use super::turn_calls::TurnCalls;

@@ -15,8 +15,8 @@ use strum::IntoEnumIterator;
 
 use super::cli_probe::{CliProbeResult, probe_cli};
 use super::git::GitRepository;
+use super::named_adapter::NamedAdapter;
 use super::run_context::RunContext;
-use super::run_setup::NamedAdapter;
 use super::sandbox;
 use super::sandbox_escapes::{self, SandboxEscape};
 use crate::adapter::adapter_entry;

@@ -5,6 +5,7 @@
 mod document_collector;
 mod document_commit;
 mod document_conflict;
+mod document_sanitizer;
 mod document_threads;
 mod document_writer;
 mod pending_document;

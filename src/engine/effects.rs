@@ -20,7 +20,7 @@ use super::execution_effects::{
 use super::prompt_builder::{
     PromptBuilder, SWITCH_TO_BUILD_PROMPT, SWITCH_TO_PLAN_PROMPT, user_messages,
 };
-use super::role_session::{MessageWriter, append_message};
+use super::role_messages::{MessageWriter, append_message};
 use super::subagents::background_results::sessions_with_unreported_result;
 use super::subagents::new_session_id;
 use super::turn_start::{self, PreparedTurn, TurnPrompts};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::agent_tools::supports_tools;
 use super::approvals::ApprovalTestRun;
 use super::cli_probe::{CliProbeResult, missing_login_command, probe_cli};
-use super::run_setup::NamedAdapter;
+use super::named_adapter::NamedAdapter;
 use super::sandbox::describe_adapter_sandbox;
 use super::sandbox_escapes::{find_sandbox_escapes, sandbox_escape_notice};
 use crate::adapter::cli_capabilities::{

@@ -28,11 +28,12 @@ use crate::store::{EventLogRecord, RawStream, StoreError, TamperedFile};
 use crate::text::clean_json_line;
 
 use super::git::GitRepository;
+use super::named_adapter::NamedAdapter;
 use super::owner_request::OwnerRequest;
 use super::proof_cells::SeenTrees;
 use super::receipt_writer::ReceiptWriter;
 use super::run_journal::RunJournal;
-use super::run_setup::{NamedAdapter, RunSetup};
+use super::run_setup::RunSetup;
 use super::warnings::ReportedWarnings;
 use super::{agent_activity, role_session, run_log_entries};
 
@@ -236,6 +237,11 @@ impl RunContext {
     pub(super) fn uncancelled_repository(&self) -> Option<GitRepository> {
         let git = self.repository.clone()?;
         Some(git.with_cancel(self.final_work_cancel.clone()))
+    }
+
+    /// Returns the number of the folder under `iterations/` for the plan that the next review is about.
+    pub(super) fn next_iteration(&self) -> u32 {
+        self.state().findings.review_count() + 1
     }
 
     /// Returns a child session of this run.

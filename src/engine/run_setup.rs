@@ -5,10 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::adapter::{
-    Adapter, AdapterEntry, AdapterTraits, CliSpec, RepositoryTrust, adapter_entry,
-};
-use crate::config::config_model::{AdapterConfig, ConfiguredTestNetwork as ConfiguredNetwork};
+use crate::adapter::RepositoryTrust;
+use crate::config::config_model::ConfiguredTestNetwork as ConfiguredNetwork;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::config::{AppConfig, TrustState};
 use crate::domain::event::{Event, RegisteredMode};
@@ -24,6 +22,7 @@ use crate::store::approval_store::ApprovalStore;
 use crate::store::worktree_records::WorktreeRegistry;
 use crate::store::{StoreError, utc_time};
 
+use super::named_adapter::NamedAdapter;
 use super::sandbox::{self, CommandReach};
 
 /// Settings, adapters and policies that stay the same during a run.
@@ -235,46 +234,6 @@ fn test_access_approval(permission: &str, word: &str) -> StoredApproval {
         permission: permission.to_owned(),
         what: ApprovalMatcher::Exact(word.to_owned()),
         scope: ApprovalScope::Project,
-    }
-}
-
-/// An adapter with its name in the configuration.
-#[derive(Debug, Clone)]
-pub struct NamedAdapter {
-    pub name: String,
-    /// The program, arguments and environment that start it.
-    pub settings: AdapterConfig,
-    pub entry: AdapterEntry,
-}
-
-impl NamedAdapter {
-    /// Finds the protocol of an adapter.
-    pub fn new(name: String, settings: AdapterConfig) -> Self {
-        Self {
-            name,
-            entry: adapter_entry(settings.kind),
-            settings,
-        }
-    }
-
-    /// Returns what its CLI can do.
-    pub fn traits(&self) -> &'static AdapterTraits {
-        self.entry.traits
-    }
-
-    /// Creates the adapter of a new conversation.
-    pub fn new_adapter(&self) -> Box<dyn Adapter> {
-        (self.entry.create)()
-    }
-
-    /// Returns how the adapter's program is started.
-    pub fn cli_spec(&self) -> CliSpec {
-        CliSpec {
-            program: self.settings.program.clone(),
-            args: self.settings.args.clone(),
-            env: self.settings.env.clone(),
-            model: self.settings.model.clone(),
-        }
     }
 }
 

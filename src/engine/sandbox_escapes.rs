@@ -11,7 +11,7 @@ use crate::adapter::{AgentSandbox, EscapeRuleFiles, SandboxEscapeRule};
 use crate::config::config_model::AdapterConfig;
 use crate::permission::{AgentToolCall, SandboxReach};
 
-use super::run_setup::NamedAdapter;
+use super::named_adapter::NamedAdapter;
 
 /// The largest rules file that is read, in bytes.
 const MAX_RULES_FILE_BYTES: u64 = 1024 * 1024;

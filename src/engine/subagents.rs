@@ -18,6 +18,7 @@ mod task_request;
 mod task_runner;
 pub mod task_semaphore;
 mod task_start;
+mod task_start_error;
 mod task_transcript;
 mod user_timeouts;
 mod worktree_gc;
@@ -56,14 +57,13 @@ pub use child_deletion::ChildDeletionError;
 pub(super) use child_deletion::{delete_child, prune_children};
 pub(super) use speech_session::SpeechTask;
 pub use task_request::{TaskCaller, TaskRequest};
+pub use task_start::find_subagent;
 pub(super) use task_start::{TaskStart, offered_agents};
-pub use task_start::{TaskStartError, find_subagent};
+pub use task_start_error::TaskStartError;
 
 /// The child sessions of a run and their active tasks.
 pub(super) struct SubagentTasks {
     controller: TaskSemaphore,
-    /// Whether the engine only does what a command line asked for and continues no run.
-    is_one_shot: bool,
     active_tasks: BTreeMap<SessionId, ActiveTask>,
     user_timeouts: user_timeouts::UserTimeouts,
     events: ChannelPair<(SessionId, ChildEvent)>,
@@ -96,7 +96,6 @@ impl SubagentTasks {
                 limits.per_adapter,
                 setup.config.adapters.keys(),
             ),
-            is_one_shot: setup.is_one_shot,
             active_tasks: BTreeMap::new(),
             user_timeouts: user_timeouts::UserTimeouts::default(),
             events: mpsc::channel(INPUT_CHANNEL_CAPACITY),

@@ -20,7 +20,6 @@ const MOST_FILES: usize = 6;
 const LARGER: &[(&str, usize)] = &[
     // A transition of the run may lead to any other: the state machine is one thing in many files.
     ("domain", 23),
-    ("engine", 8),
 ];
 
 static USE: LazyLock<Regex> =

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::event::Event;
+use crate::engine::named_adapter::NamedAdapter;
 use crate::engine::run_journal::RunJournal;
-use crate::engine::run_setup::NamedAdapter;
 use crate::engine::{LeftoverKind, find_subagent, sandbox};
 use crate::store::clean_up_workdir;
 

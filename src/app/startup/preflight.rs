@@ -12,7 +12,7 @@ use crate::domain::ids::RunId;
 use crate::domain::turn::Role;
 use crate::engine::cli_probe::{CliProbeResult, probe_cli};
 use crate::engine::git::{GitRepository, GitSettings};
-use crate::engine::run_setup::NamedAdapter;
+use crate::engine::named_adapter::NamedAdapter;
 use crate::engine::sandbox::CommitSigningMode;
 use crate::process::ChildSpawner;
 

@@ -10,7 +10,7 @@ use crate::app::local_timezone;
 use crate::domain::plan_execution::StepCount;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
-use crate::engine::run_setup::NamedAdapter;
+use crate::engine::named_adapter::NamedAdapter;
 use crate::engine::stored_run::load_run;
 use crate::store::{InstanceLock, StoreError, WorkdirLayout, archive_move, clean_up_workdir};
 use crate::text::{clean_text, clean_to_one_line, pluralize};

@@ -44,6 +44,15 @@ pub fn word_turn_failure(
     }
 }
 
+/// Describes a failed turn where its CLI is not known.
+pub(super) fn describe_failed_turn(kind: &TurnFailureKind, message: &str) -> String {
+    match kind {
+        // The message says what it was.
+        TurnFailureKind::Protocol => format!("Turn failed: {message}"),
+        kind => format!("Turn failed ({kind}): {message}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -110,16 +110,16 @@ impl Finding {
         }
     }
 
-    /// Describes it in one line: `4 minor: text`, or `4 blocking, counts as minor (evidence not found): text`.
+    /// Describes it in one line: `#4 minor: text`, or `#4 blocking, counts as minor (evidence not found): text`.
     pub fn describe_in_line(&self) -> String {
         let text = clean_to_one_line(&self.remark.text);
         let text = without_full_stop(&text);
         let (n, counted) = (self.remark.n, self.remark.severity.as_str());
         match self.record.lowered_from {
-            None => format!("{n} {counted}: {text}"),
+            None => format!("#{n} {counted}: {text}"),
             Some(stated) => {
                 let (stated, why) = (stated.as_str(), self.why_lowered());
-                format!("{n} {stated}, counts as {counted} ({why}): {text}")
+                format!("#{n} {stated}, counts as {counted} ({why}): {text}")
             }
         }
     }

@@ -10,8 +10,8 @@ use crate::domain::event::Event;
 use crate::domain::ids::TurnId;
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose};
 use crate::engine::approvals::ApprovalTestRun;
+use crate::engine::named_adapter::NamedAdapter;
 use crate::engine::prompt_builder::PromptBuilder;
-use crate::engine::run_setup::NamedAdapter;
 use crate::engine::turn_start::{self, TurnPrompts};
 
 /// The conversations that the launches resume; `None` for a new one.

@@ -21,7 +21,7 @@ use crate::domain::turn::{TurnProfile, TurnPurpose, TurnRetryReason};
 use crate::engine::agent_conversation::ConversationEvent;
 use crate::engine::approvals::ApprovalTestRun;
 use crate::engine::engine_input::EngineInput;
-use crate::engine::run_setup::NamedAdapter;
+use crate::engine::named_adapter::NamedAdapter;
 
 /// Creates a run in the middle of a step whose planner is played by this CLI.
 fn world(cli: &str) -> ApprovalTestRun {

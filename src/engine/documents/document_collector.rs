@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::findings::evidence::EvidenceCheck;
-use crate::domain::findings::review_facts::ReviewFacts;
-use crate::domain::findings::{FindingResponse, RemarkDetails, ReviewRemark, UnsupportedFindings};
+use crate::domain::findings::{FindingResponse, UnsupportedFindings};
 use crate::domain::ids::{Sha256, TurnId};
 use crate::domain::phase::Phase;
-use crate::domain::plan::{self, Plan, PlanStatus, Step};
+use crate::domain::plan::{self, Plan, PlanStatus};
 use crate::domain::plan_thread::ThreadAuthor;
-use crate::domain::review::{self, FindingVerdict, ReviewDocument};
+use crate::domain::review::{self};
 use crate::domain::run::{DocumentAuthor, ProgramOperation, RunState};
 use crate::domain::turn::{MissingDocumentReason, TurnOrder, TurnPurpose};
 use crate::engine::engine_input::EngineInput;
@@ -20,8 +18,7 @@ use crate::engine::staging_folder::TurnStagingFolder;
 use crate::engine::warnings::{error_with_hint, failure_event, warning_event};
 use crate::store::document_files::DocumentContent;
 use crate::store::{DocumentLock, StoreError, document_files as files};
-use crate::text::truncate::to_chars;
-use crate::text::{clean_text, clean_to_one_line, front_matter};
+use crate::text::front_matter;
 
 use super::document_commit::{
     self, CommittedPlan, DocumentCommitError, FrontMatterFacts, LockAttempt, ProgramSections,
@@ -30,6 +27,9 @@ use super::document_commit::{
 use super::document_conflict::{
     WorkflowDocument, conflict_event, move_merges_aside, save_overwritten_copy,
 };
+use super::document_sanitizer::{
+    clean_facts, clean_plan, clean_response, clean_response_check, clean_review,
+};
 use super::document_threads::DocumentThreads;
 use super::{PendingDocument, RunDocuments, plan_on_disk, review_checker, try_detect_user_edits};
 
@@ -37,9 +37,6 @@ use super::{PendingDocument, RunDocuments, plan_on_disk, review_checker, try_det
 const MAX_COMMIT_RETRIES: u8 = 12;
 /// The delay between two tries.
 const COMMIT_RETRY_DELAY: Duration = Duration::from_secs(5);
-
-/// How much of the scenario, the evidence and the like of a finding is kept.
-const MAX_DETAIL_CHARS: usize = 2_000;
 
 /// The base against which a document is committed.
 pub(super) enum CommitBase {
@@ -249,11 +246,6 @@ fn next_plan_status(state: &RunState) -> PlanStatus {
     }
 }
 
-/// Returns the number of the folder under `iterations/` for the plan that the next review is about.
-pub(super) fn next_iteration(run: &RunContext) -> u32 {
-    run.state().findings.review_count() + 1
-}
-
 fn commit_written_plan(
     run: &RunContext,
     text: &str,
@@ -296,7 +288,7 @@ pub(super) fn commit_plan(
 ) -> Result<CommittedPlan, DocumentCommitError> {
     save_overwritten_copy(run, WorkflowDocument::Plan, base)?;
     let version = run.state().plan.as_ref().map_or(0, |plan| plan.version) + 1;
-    let facts = front_matter_facts(run, next_iteration(run));
+    let facts = front_matter_facts(run, run.next_iteration());
     // The boxes of steps that have ended stay ticked while another one is planned again.
     let ended = run.state().ended_steps();
     let ended = ended.filter(|record| !record.is_skipped());
@@ -341,7 +333,7 @@ fn commit_review(
     let reviewed = state.reviewing.clone().unwrap_or_else(|| Sha256::new(""));
     let base = base.comments_hash(&pending.staging);
     save_overwritten_copy(run, WorkflowDocument::Comments, base)?;
-    let facts = front_matter_facts(run, next_iteration(run));
+    let facts = front_matter_facts(run, run.next_iteration());
     let sections = ProgramSections {
         ledger: &ledger,
         threads: &threads.threads,
@@ -451,81 +443,6 @@ fn is_written_before(run: &RunContext, now: Option<&Sha256>) -> Result<bool, Sto
 fn is_new_plan(state: &RunState, plan: &Plan) -> bool {
     let now = state.plan.as_ref().map(|now| &now.plan.approval_sha256);
     now != Some(&plan.approval_sha256)
-}
-
-/// Cleans the texts of a plan before it becomes an event; its hash stays that of the original bytes.
-pub(super) fn clean_plan(plan: Plan) -> Plan {
-    let step = |step: Step| Step {
-        text: clean_to_one_line(&step.text),
-        ..step
-    };
-    Plan {
-        title: clean_to_one_line(&plan.title),
-        steps: plan.steps.into_iter().map(step).collect(),
-        // A command that cleaning would change has characters that a person could not see, so it is dropped.
-        test_command: plan
-            .test_command
-            .filter(|command| clean_text(command) == *command),
-        approval_sha256: plan.approval_sha256,
-    }
-}
-
-fn clean_review(review: ReviewDocument) -> ReviewDocument {
-    let remark = |remark: ReviewRemark| ReviewRemark {
-        text: clean_to_one_line(&remark.text),
-        details: RemarkDetails {
-            place: clean_detail(&remark.details.place),
-            scenario: clean_detail(&remark.details.scenario),
-            evidence: clean_detail(&remark.details.evidence),
-            resolution: clean_detail(&remark.details.resolution),
-        },
-        ..remark
-    };
-    let verdict = |verdict: FindingVerdict| FindingVerdict {
-        detail: clean_detail(&verdict.detail),
-        evidence: clean_detail(&verdict.evidence),
-        ..verdict
-    };
-    ReviewDocument {
-        remarks: review.remarks.into_iter().map(remark).collect(),
-        verdicts: review.verdicts.into_iter().map(verdict).collect(),
-        ..review
-    }
-}
-
-fn clean_detail(text: &str) -> String {
-    to_chars(&clean_to_one_line(text), MAX_DETAIL_CHARS)
-}
-
-fn clean_facts(facts: ReviewFacts) -> ReviewFacts {
-    let mut facts = facts;
-    for remark in &mut facts.remarks {
-        clean_check(&mut remark.evidence);
-    }
-    for verdict in &mut facts.verdicts {
-        clean_check(&mut verdict.evidence);
-    }
-    facts
-}
-
-pub(super) fn clean_check(check: &mut EvidenceCheck) {
-    match check {
-        EvidenceCheck::Verified { found } | EvidenceCheck::Refuted { found } => {
-            *found = clean_to_one_line(found);
-        }
-        EvidenceCheck::Uncheckable => {}
-    }
-}
-
-fn clean_response(response: FindingResponse) -> FindingResponse {
-    FindingResponse {
-        reason: clean_to_one_line(&response.reason),
-        ..response
-    }
-}
-
-fn clean_response_check(response: &mut FindingResponse) {
-    response.check.iter_mut().for_each(clean_check);
 }
 
 pub(super) fn missing_document_event(

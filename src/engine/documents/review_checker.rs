@@ -22,7 +22,7 @@ use crate::engine::turn_calls::{TurnCalls, read_project_file};
 use crate::store::{StoreError, iteration_files};
 use crate::text::{clean_to_one_line, fenced_block};
 
-use super::document_collector::{clean_check, next_iteration};
+use super::document_sanitizer::clean_check;
 use super::{PendingDocument, plan_on_disk};
 
 /// How many files the reviewer is asked to open at most.
@@ -153,7 +153,7 @@ fn plan_in_review(run: &RunContext) -> Result<Option<String>, StoreError> {
     if now.as_ref().is_some_and(is_sent) {
         return Ok(now);
     }
-    let stored = stored_plan(run, next_iteration(run), sent)?;
+    let stored = stored_plan(run, run.next_iteration(), sent)?;
     Ok(stored.or(now))
 }
 

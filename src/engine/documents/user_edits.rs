@@ -12,7 +12,7 @@ use crate::engine::warnings::{failure_event, warning_event};
 use crate::store::document_files::{self as files, DocumentContent};
 use crate::store::{DocumentLock, StoreError, iteration_files};
 
-use super::document_collector::{clean_plan, next_iteration};
+use super::document_sanitizer::clean_plan;
 use super::document_threads::DocumentThreads;
 
 /// Reads the text of `plan.md` from the disk.
@@ -128,7 +128,7 @@ fn plan_edit_event(run: &RunContext, now: &DocumentContent) -> Option<Event> {
     if !is_edit {
         return None;
     }
-    let (n, name) = (next_iteration(run), &run.journal.layout().names().plan);
+    let (n, name) = (run.next_iteration(), &run.journal.layout().names().plan);
     if let Err(error) = iteration_files::save_version(run.journal.guard(), n, name, &now.bytes) {
         return Some(failure_event("save your edit of the plan", error));
     }

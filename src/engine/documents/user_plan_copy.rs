@@ -9,8 +9,9 @@ use crate::engine::warnings::failure_event;
 use crate::store::{StoreError, document_files};
 use crate::text::clean_to_one_line;
 
-use super::document_collector::{clean_plan, commit_plan, document_hash};
+use super::document_collector::{commit_plan, document_hash};
 use super::document_commit::{DocumentCommitError, WorkflowDocumentLock};
+use super::document_sanitizer::clean_plan;
 use super::user_edits::foreign_tick_event;
 
 /// Copies the plan and returns the events that describe it. Its boxes are emptied: only steps of this run count as done.

@@ -2,7 +2,7 @@
 //! belong to the caller.
 
 use super::task_request::TaskCaller;
-use super::task_start::TaskStartError;
+use super::task_start_error::TaskStartError;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{ChildSession, MAX_CHILD_DEPTH, session_depth};
 use crate::engine::agent_activity;

@@ -236,7 +236,7 @@ impl SubagentTasks {
         run: &RunContext,
         conversations: &OpenConversations,
     ) -> PatchApplyTiming {
-        if self.is_one_shot {
+        if run.setup.is_one_shot {
             return PatchApplyTiming::Now;
         }
         if run.state().phase != Phase::Execute {

@@ -14,8 +14,8 @@ use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::task::{ChildSession, SpeakerAssignment, TaskOrder, TaskWaitMode};
 use crate::engine::agent_activity;
 use crate::engine::engine_error::EngineError;
+use crate::engine::named_adapter::NamedAdapter;
 use crate::engine::run_context::RunContext;
-use crate::engine::run_setup::NamedAdapter;
 
 /// A speech to run.
 #[derive(Debug, Clone)]

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -15,8 +14,9 @@ use super::patch_apply::ActiveTaskStage;
 use super::task_request::{TaskCaller, TaskRequest};
 use super::task_runner::{ChildStagingFolder, TaskLimits, TaskRunner};
 use super::task_semaphore::RetryBackoff;
+use super::task_start_error::TaskStartError;
 use super::task_transcript::TaskTranscript;
-use super::write_access::plan_child_worktree;
+use super::write_access::{may_agent_write, plan_child_worktree};
 use super::{ActiveTask, SubagentTasks, child_prompt, new_session_id};
 use crate::adapter::{SessionSpec, TurnAccess, TurnSpec, adapter_entry};
 use crate::domain::event::Event;
@@ -28,9 +28,9 @@ use crate::engine::approvals::call_request::hidden_permissions;
 use crate::engine::approvals::caller_context::{CallPaths, CallerContext, CallingTurn};
 use crate::engine::conversations::COMMAND_CHANNEL_CAPACITY;
 use crate::engine::engine_error::EngineError;
+use crate::engine::named_adapter::NamedAdapter;
 use crate::engine::owner_request::OwnerRequest;
 use crate::engine::run_context::RunContext;
-use crate::engine::run_setup::NamedAdapter;
 use crate::engine::sandbox::TurnSandbox;
 use crate::engine::turn_start::session_sandbox;
 use crate::engine::{agent_activity, runtime_dir};
@@ -44,57 +44,6 @@ use crate::store::debug_log::PROMPT_TARGET;
 const MAX_DESCRIPTION_WORDS: usize = 12;
 /// The maximum length of a prompt, in bytes.
 const MAX_PROMPT_BYTES: usize = 256 * 1024;
-
-/// Explains why a task was not started.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum TaskStartError {
-    /// There is no such agent for tasks.
-    #[error("no agent {name:?} for tasks; there are {}", known.join(", "))]
-    NoSuchAgent {
-        /// The name that was given.
-        name: String,
-        /// The names of the existing agents.
-        known: Vec<String>,
-    },
-    /// A child may not start a child.
-    #[error(
-        "a child session cannot give tasks itself: do it yourself, or say in your result what is left"
-    )]
-    TooDeep,
-    /// The calling session may not start it.
-    #[error("this session may not have {agent} work by {tool}: {why}")]
-    NotAllowed {
-        /// The tool for the task.
-        tool: &'static str,
-        agent: String,
-        /// The rule that denies it.
-        why: String,
-    },
-    /// The caller has no child session with this id.
-    #[error("{id} is not a task of this session; leave the id out to start a new one")]
-    NotOwnTask {
-        /// The id that was given.
-        id: String,
-    },
-    /// The child session is still running.
-    #[error("the task {id} is still running; wait for its end")]
-    StillRunning {
-        /// The id of the running session.
-        id: String,
-    },
-    /// The prompt is empty or too long.
-    #[error("{0}")]
-    InvalidPrompt(&'static str),
-    /// The agent may write, and outside of a git repository its changes cannot be kept apart.
-    #[error(
-        "this agent may write, and its changes can be kept separate only in a git repository: run `git init` here, or \
-         give the task to a read-only agent such as explore"
-    )]
-    NoRepository,
-    /// A resource of the task could not be created.
-    #[error("the task could not be started: {0}")]
-    Failed(String),
-}
 
 /// A task that was requested of this agent: the child's id and where its result will be, or why it was not started.
 pub(in crate::engine) struct TaskStart {
@@ -185,7 +134,7 @@ impl SubagentTasks {
         let session = known.map_or_else(new_session_id, |child| child.session_id().clone());
         let n_tasks = known.map_or(0, |child| child.n_tasks);
         let turn = TurnId::new(format!("{session}.{}", n_tasks + 1));
-        let plot = if self.may_agent_write(run, &ask.agent) {
+        let plot = if may_agent_write(run, &ask.agent) {
             Some(Arc::new(plan_child_worktree(run, &session, &turn, known)?))
         } else {
             None

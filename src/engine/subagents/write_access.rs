@@ -5,22 +5,19 @@
 use std::path::PathBuf;
 
 use super::child_worktree::ChildWorktree;
-use super::{SubagentTasks, TaskStartError};
+use super::task_start_error::TaskStartError;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::task::ChildSession;
 use crate::engine::git::{GitRepository, TreeId};
 use crate::engine::run_context::RunContext;
 
-impl SubagentTasks {
-    /// Returns whether an agent that gets a task now may write: by its rules, the mode, and the phase of the
-    /// run.
-    pub(super) fn may_agent_write(&self, run: &RunContext, agent: &str) -> bool {
-        let state = run.state();
-        let here = self.is_one_shot || state.phase == Phase::Execute;
-        let rules = run.setup.permissions.rules(agent);
-        here && state.mode != Mode::Plan && rules.find_hiding_rule("edit").is_none()
-    }
+/// Returns whether an agent that gets a task now may write: by its rules, the mode, and the phase of the run.
+pub(super) fn may_agent_write(run: &RunContext, agent: &str) -> bool {
+    let state = run.state();
+    let here = run.setup.is_one_shot || state.phase == Phase::Execute;
+    let rules = run.setup.permissions.rules(agent);
+    here && state.mode != Mode::Plan && rules.find_hiding_rule("edit").is_none()
 }
 
 pub(super) fn plan_child_worktree(

@@ -13,7 +13,7 @@ use crate::config::config_model::AppConfig;
 use crate::domain::session::version_label;
 use crate::engine::cli_probe::{CliProbeResult, missing_login_command, probe_cli};
 use crate::engine::git::GitRepository;
-use crate::engine::run_setup::NamedAdapter;
+use crate::engine::named_adapter::NamedAdapter;
 use crate::process::ChildSpawner;
 use crate::store::WorkdirLayout;
 use crate::text::capitalize;
