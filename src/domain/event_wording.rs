@@ -16,6 +16,7 @@ pub use self::discussion_event::describe_discussion_event;
 pub use self::plan_review::{RejectedFindings, describe_verdict, word_review};
 use self::plan_review::{describe_judgement, describe_response};
 pub use self::tool_call_label::{describe_tool_call, join_paths, short_path};
+use self::turn_failure::describe_failed_turn;
 pub use self::turn_failure::{TurnFailureWording, word_turn_failure};
 use std::fmt;
 
@@ -76,10 +77,10 @@ impl fmt::Display for DetailLine {
         let severity = self.severity.map(FindingSeverity::as_str);
         let label = severity.or(self.outcome.map(FindingOutcome::label));
         match label {
-            // As everywhere: `3 blocking: text`.
+            // As everywhere: `#3 blocking: text`.
             Some(label) => {
-                let number = self.number.trim_end().trim_end_matches('.');
-                write!(line, "{number} {label}")?;
+                let number = self.number.trim().trim_end_matches('.');
+                write!(line, "#{number} {label}")?;
                 if !self.text.is_empty() {
                     line.write_str(": ")?;
                 }

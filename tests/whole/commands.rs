@@ -252,7 +252,7 @@ fn status_tells_where_a_run_stands() {
         .ends(0)
         .says("A test")
         .says("phase      Review")
-        .says("1 blocking: Wrong")
+        .says("#1 blocking: Wrong")
         .says("1. [ ] Write")
         .says("waiting    ");
     world.cast(&planner, &Agent::approving());

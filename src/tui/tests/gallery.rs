@@ -285,7 +285,7 @@ fn no_choice_is_lost_in_such_texts() {
 fn what_one_decides_by_is_seen_beside_a_long_text() {
     for (name, words) in [
         ("settle", ["The finding is dropped", "Leave it open"]),
-        ("question arbitration", ["1 blocking: ", "2 minor: "]),
+        ("question arbitration", ["#1 blocking: ", "#2 minor: "]),
         ("quit", ["explore#1: ", "explore#2: "]),
         ("discuss", ["who    ", "how    "]),
     ] {

@@ -136,7 +136,7 @@ fn settled_a_blocking_finding_that_counts_as_minor_is_shown_so_until_its_evidenc
     let again = finding_text(1, Blocking, "one", 1);
     assert_eq!(
         play(&format!("CHANGES_REQUIRED|{again}{TRUE_EVIDENCE}")),
-        "1 blocking: alphaone betaone gammaone deltaone fails"
+        "#1 blocking: alphaone betaone gammaone deltaone fails"
     );
 }
 
