@@ -11,11 +11,14 @@ use super::run_summary::merge_command;
 use super::tab_kind::TabKind;
 use super::tabs::ScreenTabs;
 use super::tabs::chat::CopiedCodeBlock;
-use super::text_wrap::to_one_line;
+use super::text_wrap::{to_one_line, truncate_to_columns};
 use crate::domain::ids::DiscussionId;
 use crate::domain::run::RunState;
 use crate::text::{fenced_block, pluralize};
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// How much of the first line a note about copied lines shows.
+const MAX_COPIED_COLUMNS: usize = 40;
 
 /// What is in front: the open pager or diff, otherwise the tab that has the keys.
 #[derive(Debug)]
@@ -127,9 +130,17 @@ impl FrontView<'_> {
 }
 
 impl CommandOutcome {
-    /// Copies a text, and says so with its beginning.
+    /// Copies a text, and says so with its beginning: of a long one, how long it is.
     pub(super) fn copy(text: String) -> Self {
-        let note = format!("Copied: {}", to_one_line(&text));
+        let mut lines = text.trim().lines();
+        let first = to_one_line(lines.next().unwrap_or_default());
+        let note = match lines.count() {
+            0 => format!("Copied: {first}"),
+            n => {
+                let first = truncate_to_columns(&first, MAX_COPIED_COLUMNS);
+                format!("Copied {} lines: {first}", n + 1)
+            }
+        };
         Self::act(Action::Copy(text)).with_note(&note)
     }
 }

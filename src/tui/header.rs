@@ -22,8 +22,10 @@ use crate::domain::run::RunState;
 pub use stage_line::mode_style;
 pub use usage_line::{describe_tokens, describe_total_usage};
 
-/// Stands before the stage of a run that is only looked at.
+/// Stands before the stage of a run that is only looked at, where no title says so.
 const READ_ONLY: &str = "Read-only  ";
+/// Stands there in a demo.
+const DEMO: &str = "Demo  ";
 
 /// Returns the height of the header for a window height.
 pub fn n_rows(height: u16) -> u16 {
@@ -72,13 +74,13 @@ pub fn draw(
     let bar = tab_bar::lay_out_tab_bar(screen, views, state);
     let room = columns.saturating_sub(bar.columns + margin + 1);
     let stages = state.map_or(Vec::new(), |state| stage_line::stage_spans(state, room));
-    // Without a row for the title nothing else says it.
-    let is_read_only = screen.settings.read_only.is_some() && area.height < n_filled;
-    let note = if is_read_only && spans_width(&stages) + READ_ONLY.len() <= room {
-        READ_ONLY
-    } else {
-        ""
+    let note = match &screen.settings.read_only {
+        Some(_) => READ_ONLY,
+        None if screen.settings.demo => DEMO,
+        None => "",
     };
+    let has_room = area.height < n_filled && spans_width(&stages) + note.len() <= room;
+    let note = if has_room { note } else { "" };
     let stages: Vec<Span<'static>> = std::iter::once(Span::raw(note)).chain(stages).collect();
     let used = bar.columns + spans_width(&stages) + margin;
     let mut spans = bar.spans;

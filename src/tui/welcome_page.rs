@@ -389,10 +389,11 @@ fn recent_run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>>
     if runs.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![Line::from(vec![
-        Span::styled("Recent runs", theme::STRONG),
-        Span::styled("  Open one with a click or /history", theme::QUIET),
-    ])];
+    let title = Span::styled("Recent runs", theme::STRONG);
+    let hint = Span::styled("  Open one with a click or /history", theme::QUIET);
+    let has_room = title.width() + hint.width() <= columns;
+    let hint = Some(hint).filter(|_| has_room);
+    let mut lines = vec![Line::from_iter(std::iter::once(title).chain(hint))];
     let widest = |of: fn(&RunListEntry) -> &str| {
         let widths = runs
             .iter()

@@ -384,9 +384,11 @@ impl ChoiceDialog {
         };
         let (sign, style, key_style) = match (keys, is_chosen) {
             (DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_), true) => ("▸ ", lit, theme::KEY),
-            (DialogFocus::Dialog(_), false) => ("  ", theme::PLAIN, theme::KEY),
-            (DialogFocus::EnterOnly(_), false)
-            | (DialogFocus::Composer(_) | DialogFocus::Nobody, _) => {
+            // One key away from being chosen, so not dimmed.
+            (DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_), false) => {
+                ("  ", theme::PLAIN, theme::KEY)
+            }
+            (DialogFocus::Composer(_) | DialogFocus::Nobody, _) => {
                 ("  ", theme::QUIET, theme::QUIET)
             }
         };
@@ -434,9 +436,10 @@ fn button_line(
     let chosen = weight.chosen_style(choice);
     let (style, key_style) = match (keys, is_chosen) {
         (DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_), true) => (chosen, chosen),
-        (DialogFocus::Dialog(_), false) => (button, button.patch(theme::KEY)),
-        (DialogFocus::EnterOnly(_), false)
-        | (DialogFocus::Composer(_) | DialogFocus::Nobody, _) => (quiet, quiet),
+        (DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_), false) => {
+            (button, button.patch(theme::KEY))
+        }
+        (DialogFocus::Composer(_) | DialogFocus::Nobody, _) => (quiet, quiet),
     };
     let key = match keys {
         DialogFocus::Dialog(_) | DialogFocus::Nobody => format!("  {} ", key_text(choice)),

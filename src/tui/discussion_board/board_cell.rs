@@ -112,10 +112,7 @@ fn speaking_lines(
     )];
     let room = rows.saturating_sub(1);
     let end = text_tail(text, columns.saturating_mul(room + 1).saturating_mul(4));
-    let told: Vec<Line<'static>> = end
-        .lines()
-        .flat_map(|line| wrap_spans(&[Span::styled(line, theme::PROVISIONAL)], columns, 0))
-        .collect();
+    let told = markdown::lay_out(end, columns, theme::PROVISIONAL);
     let over = told.len().saturating_sub(room);
     lines.extend(told.into_iter().skip(over));
     lines

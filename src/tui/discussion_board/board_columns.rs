@@ -19,6 +19,11 @@ fn visible_column_count(n: usize, columns: u16) -> usize {
     usize::from(columns / MIN_COLUMN_WIDTH).clamp(1, n.max(1))
 }
 
+/// Returns whether the columns of so many participants are all visible.
+pub fn fit_all(n_participants: usize, columns: usize) -> bool {
+    n_participants * usize::from(MIN_COLUMN_WIDTH) <= columns && n_participants > 1
+}
+
 /// Returns the first visible column: as close to the previous one as the selected column allows.
 pub fn first_visible_column(was: usize, column: usize, n: usize, columns: u16) -> usize {
     let shown = visible_column_count(n, columns);

@@ -8,8 +8,8 @@ use ratatui::text::{Line, Span};
 
 use super::BoardModel;
 use super::board_cell::{BoardCellContent, signed_lines, truncate_rows};
-use super::discussion_labels;
 use super::vote_bars;
+use super::{board_columns, discussion_labels};
 use crate::domain::discussion::{DiscussionOutcome, GroupDiscussion};
 use crate::domain::ids::UnixMillis;
 use crate::text::pluralize;
@@ -144,26 +144,41 @@ fn add_title(head: &mut HeaderLines, minutes: &BoardModel<'_>, now: UnixMillis) 
 
 /// Adds who is awaited, since when, and which proposal leads.
 fn add_progress(head: &mut HeaderLines, minutes: &BoardModel<'_>, now: UnixMillis) {
-    let (text, style) = describe_awaited(minutes, now);
-    let line = Line::styled(truncate_to_columns(&text, head.columns), style);
-    head.add_weighted(10, 10, vec![line]);
+    if let Some((text, style)) = describe_awaited(minutes, head.columns, now) {
+        let line = Line::styled(truncate_to_columns(&text, head.columns), style);
+        head.add_weighted(10, 10, vec![line]);
+    }
     let standing = &minutes.counts.tallies;
     let rows = vote_bars::vote_rows(standing, None, name_indent(head.columns), head.columns);
     head.add_weighted(5, 3, prefix_name(rows, "so far", head.columns));
 }
 
-fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style) {
+/// Describes who is awaited; `None` if the columns below say all of it.
+fn describe_awaited(
+    minutes: &BoardModel<'_>,
+    columns: usize,
+    now: UnixMillis,
+) -> Option<(String, Style)> {
     let discussion = minutes.discussion;
     if let Some(why) = discussion.stopping.filter(|_| discussion.is_running()) {
         let text = format!("■ stopping: {}", why.describe());
-        return (text, theme::WARNING);
+        return Some((text, theme::WARNING));
     }
     if !discussion.is_running() {
-        return (describe_interruption(discussion), theme::WARNING);
+        return Some((describe_interruption(discussion), theme::WARNING));
     }
-    let mut parts = Vec::new();
+    let with_column = minutes.column_participants();
+    let are_columns_seen = board_columns::fit_all(with_column.len(), columns);
+    let (mut parts, mut is_seen_below) = (Vec::new(), false);
     for participant in &discussion.order.participants {
         let name = to_one_line(&participant.name);
+        let has_column = with_column
+            .iter()
+            .any(|other| other.name == participant.name);
+        if are_columns_seen && has_column {
+            is_seen_below |= minutes.current_content(&participant.name).is_some();
+            continue;
+        }
         match minutes.current_content(&participant.name) {
             Some(BoardCellContent::Speaking { since, .. }) => {
                 parts.push(format!(
@@ -184,8 +199,9 @@ fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style
         parts.push(format!("$ {} running", to_one_line(&check.command)));
     }
     match parts.as_slice() {
-        [] => ("◐ asking the next participants".to_owned(), theme::QUIET),
-        parts => (format!("◐ {}", parts.join(" · ")), theme::ACCENT),
+        [] if is_seen_below => None,
+        [] => Some(("◐ asking the next participants".to_owned(), theme::QUIET)),
+        parts => Some((format!("◐ {}", parts.join(" · ")), theme::ACCENT)),
     }
 }
 

@@ -114,6 +114,9 @@ impl RoundGrid<'_> {
         }
         let focus = self.focused_row(&blocks);
         let (from, heights) = self.visible_heights(&blocks, focus, rows);
+        let spare = rows.saturating_sub(heights.iter().sum());
+        // A blank row before each block, where no text is lost by it.
+        let gap = u16::from(spare > heights.len());
         let mut area = area;
         for (n, height) in heights.iter().enumerate() {
             let at = from + n;
@@ -127,6 +130,7 @@ impl RoundGrid<'_> {
                 }
                 _ => String::new(),
             };
+            split_top(&mut area, gap);
             let place = split_top(&mut area, u16::try_from(*height).unwrap_or(u16::MAX));
             // A block with more rows than its brief form needs shows its messages, too.
             let brief = self.row_height(*block, BoardCellDetail::Brief, rows);
