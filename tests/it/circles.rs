@@ -1,5 +1,4 @@
-//! Finds files that import each other in a circle, directly or through other files, and fails where a circle is larger than
-//! its layer may have.
+//! Finds files that import each other in a circle, directly or through other files, and fails where a circle is large.
 //!
 //! Reads `use`, and paths from `crate`, `self` and `super`, as text; what a module only hands on belongs to the file that
 //! defines it. What a file calls by the name of a child or of an imported module, and methods of a type that lies in other
@@ -15,12 +14,6 @@ use crate::sources::{self, Source, line_of};
 
 /// How many files a circle may have.
 const MOST_FILES: usize = 6;
-
-/// Layers that have larger circles, with the size of the largest. A smaller number is welcome, a larger one is not.
-const LARGER: &[(&str, usize)] = &[
-    // A transition of the run may lead to any other: the state machine is one thing in many files.
-    ("domain", 23),
-];
 
 static USE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?m)^[ \t]*(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);").unwrap());
@@ -220,34 +213,15 @@ fn circles(arrows: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<Vec<Strin
 }
 
 #[test]
-fn no_circle_of_files_is_larger_than_its_layer_may_have() {
-    let mut largest: BTreeMap<String, usize> = BTreeMap::new();
-    let mut complaints = Vec::new();
-    for circle in circles(&arrows(sources::all())) {
-        let layer = circle[0].split('/').next().unwrap_or_default().to_owned();
-        let allowed = LARGER.iter().find(|(name, _)| *name == layer);
-        let allowed = allowed.map_or(MOST_FILES, |(_, most)| *most);
-        let most = largest.entry(layer.clone()).or_default();
-        *most = circle.len().max(*most);
-        if circle.len() > allowed {
-            complaints.push(format!(
-                "{} files of {layer}, of {allowed}: {}",
-                circle.len(),
-                circle.join(" ")
-            ));
-        }
-    }
-    for (layer, allowed) in LARGER {
-        let found = largest.get(*layer).copied().unwrap_or_default();
-        if found < *allowed {
-            complaints.push(format!(
-                "the largest circle of {layer} has {found} files now: write {found} in the table"
-            ));
-        }
-    }
+fn no_circle_of_files_is_large() {
+    let circles = circles(&arrows(sources::all()));
+    let large = circles.iter().filter(|circle| circle.len() > MOST_FILES);
+    let complaints: Vec<String> = large
+        .map(|circle| format!("{} files: {}", circle.len(), circle.join(" ")))
+        .collect();
     none(
         &complaints,
-        "move what both need into a file below both; the table is in tests/it/circles.rs",
+        "at most six files may import each other in a circle: move what both need into a file below both",
     );
 }
 

@@ -14,10 +14,6 @@ const LONG_FILES: &[(&str, &str)] = &[
         "the one closed list of everything that can happen",
     ),
     (
-        "src/domain/run.rs",
-        "what is known of a run, and the one match that says who takes each event",
-    ),
-    (
         "src/tui/screen.rs",
         "all that the screen keeps, and the doors by which news come to it",
     ),

@@ -1,8 +1,9 @@
 //! Checks before each step and before its tests that what the approval is bound to is as it was (TRUTH.md T31).
 //!
-//! A change of the plan itself is a stale plan: `plan_approval`.
+//! A change of the plan itself is a stale plan: `approval_validity`.
 
-use super::{ProgramOperation, RunState, plan_approval, step_tests, turn_lifecycle};
+use super::current_step::start_tests;
+use super::{ProgramOperation, RunState, approval_validity, open_questions, turn_start};
 use crate::domain::bound_parts::{BindingChange, BoundKind, describe_binding_changes};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
@@ -13,13 +14,6 @@ use crate::domain::receipt_chain::ApprovalExtension;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::domain::turn::{TurnOrder, TurnPurpose};
 use crate::text::clean_to_one_line;
-
-/// Returns the effect that a step's turn or test run waits for; `None` where the approval is bound to nothing.
-pub(super) fn check_before(state: &RunState, step: u32) -> Option<Vec<Effect>> {
-    let execution = state.execution.as_ref()?;
-    execution.binding.as_ref()?;
-    (step > 0).then(|| vec![Effect::CheckApproval { step }])
-}
 
 /// Returns the turn that waits for the check of a step; the step's test run waits where there is none.
 fn waiting_order(state: &RunState, step: u32) -> Option<Option<TurnOrder>> {
@@ -84,7 +78,7 @@ pub(super) fn on_approval_checked(
             changes: open,
             order,
         };
-        turn_lifecycle::ask_user(state, kind)
+        open_questions::ask_user(state, kind)
     };
     told.into_iter().chain(then).collect()
 }
@@ -97,8 +91,8 @@ fn is_known_on_both_sides(change: &BindingChange) -> bool {
 
 fn continue_checked(state: &RunState, order: Option<TurnOrder>) -> Vec<Effect> {
     match order {
-        Some(order) => turn_lifecycle::store_tree_before(&order.purpose),
-        None => step_tests::start_tests(state),
+        Some(order) => turn_start::store_tree_before(&order.purpose),
+        None => start_tests(state),
     }
 }
 
@@ -165,7 +159,7 @@ pub(super) fn check_again(
 ) -> Vec<Effect> {
     // Before a turn the plan must still be the approved one; a step that is being tested ends first.
     let stale = order.as_ref();
-    let stale = stale.and_then(|_| plan_approval::check_approval_before_step(state));
+    let stale = stale.and_then(|_| approval_validity::check_approval_before_step(state));
     if let Some(effects) = stale {
         return effects;
     }

@@ -1,12 +1,10 @@
 //! Keeps the calls of agents that wait for a decision, and what follows from each decision.
 
-use super::{
-    RunState, UnansweredRequest, approval_checks, child_sessions, held_edit_questions,
-    turn_lifecycle,
-};
-use crate::domain::effect::Effect;
+use super::{RunState, UnansweredRequest, approval_checks, child_sessions, held_edit_questions};
+use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::{Approval, ApprovalDecider, DenialKind};
 use crate::domain::ids::RequestId;
+use crate::domain::turn::Role;
 
 pub(super) fn on_approval_requested(state: &mut RunState, approval: &Approval) -> Vec<Effect> {
     let runs = state
@@ -37,8 +35,8 @@ pub(super) fn on_approval_decided(
         && (!allowed && *by == ApprovalDecider::User && denial == DenialKind::Unexplained)
         && !child_sessions::is_child_turn(state, &refused.turn)
     {
-        let (role, what) = (turn_lifecycle::running_role(state), refused.describe());
-        if !turn_lifecycle::runs_isolated_turn(state, role) {
+        let (role, what) = (state.running_role(), refused.describe());
+        if !state.runs_isolated_turn(role) {
             state.refused.push(UnansweredRequest { role, what });
         }
     }
@@ -62,4 +60,25 @@ pub(super) fn on_approval_expired(state: &mut RunState, request: &RequestId) -> 
         .approvals
         .retain(|approval| approval.request != *request);
     Vec::new()
+}
+
+/// Expires every waiting call. The agent learns with its next turn what the program's end cut off.
+pub(super) fn expire_approvals(state: &mut RunState, role: Role, why: ExpiryReason) -> Vec<Effect> {
+    // Calls of children expire with their own tasks.
+    let all = std::mem::take(&mut state.approvals).into_iter();
+    let (children, approvals): (Vec<_>, Vec<_>) =
+        all.partition(|approval| child_sessions::is_child_turn(state, &approval.turn));
+    state.approvals = children;
+    if why == ExpiryReason::ProgramEnded && !state.runs_isolated_turn(role) {
+        let unanswered = approvals.iter().map(|approval| UnansweredRequest {
+            role,
+            what: approval.describe(),
+        });
+        state.unanswered.extend(unanswered);
+    }
+    if approvals.is_empty() {
+        Vec::new()
+    } else {
+        vec![Effect::ExpireApprovals { approvals, why }]
+    }
 }

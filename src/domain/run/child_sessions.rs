@@ -2,7 +2,7 @@
 //!
 //! A child changes nothing in the workflow, and the workflow waits for no child.
 
-use super::{RunState, agent_questions, run_discussions, unattributed_changes};
+use super::{RunState, open_questions, run_discussions, unattributed_changes};
 use crate::domain::child_activity::ChildActivity;
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::AgentActivity;
@@ -150,7 +150,7 @@ pub(super) fn on_task_ended(state: &mut RunState, result: &TaskResult) -> Vec<Ef
         TaskReportStatus::Due
     };
     let turn = child.order.turn.clone();
-    agent_questions::drop_child_questions(state, &turn);
+    open_questions::drop_child_questions(state, &turn);
     let approvals: Vec<_> = state
         .approvals
         .extract_if(.., |approval| approval.turn == turn)

@@ -3,21 +3,13 @@
 //! The result of such a turn waits until its questions are answered, so that nothing continues without the user's
 //! answer.
 
-use serde::{Deserialize, Serialize};
-
-use super::{DeferredResult, RunState, RunningTurn, agent_questions, turn_lifecycle};
+use super::current_work::SuspendedTurnEnd;
+use super::{DeferredResult, RunState, RunningTurn, open_questions, turn_results, turn_start};
 use crate::domain::deferred_answer::{DeferredAnswer, DeferredDecision};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{RequestId, UnixMillis};
 use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
-use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose, TurnRetryReason};
-
-/// A finished turn that continues once its questions are answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct SuspendedTurnEnd {
-    running: RunningTurn,
-    result: TurnOutcome,
-}
+use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnRetryReason};
 
 /// Records that the agent was instructed to end its turn; the question stays open.
 pub(super) fn on_answer_deferred(
@@ -51,12 +43,6 @@ pub(super) fn take_deferred(state: &mut RunState, kind: &QuestionKind) -> Option
 fn take_by_request(all: &mut Vec<DeferredAnswer>, request: &RequestId) -> Option<DeferredAnswer> {
     let at = all.iter().position(|late| late.request == *request)?;
     Some(all.remove(at))
-}
-
-/// Forgets all deferred answers: no agent gets one, and no turn continues.
-pub(super) fn forget_deferred(state: &mut RunState) {
-    state.late.clear();
-    state.held_end = None;
 }
 
 /// What happens to a finished turn.
@@ -101,7 +87,7 @@ pub(super) fn end_turn(
         return TurnContinuation::Continue(running, others);
     }
     let result = TurnOutcome::Completed {
-        question: agent_questions::question_texts(&waits),
+        question: open_questions::question_texts(&waits),
         summary: summary.clone(),
         result: result.clone(),
     };
@@ -136,7 +122,7 @@ pub(super) fn on_deferred_answer(
     );
     match late.about {
         DeferredDecision::PlanEnter { reason } if is_yes => {
-            forget_deferred(state);
+            open_questions::forget_deferred(state);
             return vec![Effect::EnterPlan { reason }];
         }
         DeferredDecision::PlanExit if !is_yes => {
@@ -160,7 +146,7 @@ pub(super) fn on_answer_timeout(
     let Some(late) = take_by_request(&mut state.late, request) else {
         return Vec::new();
     };
-    let Some(question) = agent_questions::take_by_request(state, request) else {
+    let Some(question) = open_questions::take_by_request(state, request) else {
         return Vec::new();
     };
     let what = match late.about {
@@ -187,7 +173,7 @@ fn repeat_planning(
 ) -> Vec<Effect> {
     match state.held_end.take() {
         Some(held) => {
-            agent_questions::take_turn_questions(state);
+            open_questions::take_turn_questions(state);
             state.late.clear();
             repeat_turn(
                 state,
@@ -213,7 +199,7 @@ pub(super) fn repeat_turn(
     again: TurnRetryReason,
 ) -> Vec<Effect> {
     let mut effects = vec![Effect::DiscardDraft(order.clone())];
-    effects.extend(turn_lifecycle::propose_turn(
+    effects.extend(turn_start::propose_turn(
         state,
         at,
         order.purpose,
@@ -227,13 +213,13 @@ fn resume_suspended_turn(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     if state.held_end.is_none() || state.awaiting.is_some() {
         return Vec::new();
     }
-    state.awaiting = agent_questions::take_first_turn_question(state);
+    state.awaiting = open_questions::take_first_turn_question(state);
     if state.awaiting.is_some() {
         return Vec::new();
     }
     state.late.clear();
     match state.held_end.take() {
-        Some(held) => turn_lifecycle::continue_after_turn(state, at, held.running, &held.result),
+        Some(held) => turn_results::continue_after_turn(state, at, held.running, &held.result),
         None => Vec::new(),
     }
 }
@@ -245,19 +231,6 @@ fn question_text(kind: &QuestionKind) -> String {
         .map(|asked| asked.text.as_str())
         .collect();
     texts.join("\n")
-}
-
-/// Removes and returns late results for an agent, where it gets them at once and not with a later turn.
-pub(super) fn take_background_results(
-    state: &mut RunState,
-    purpose: &TurnPurpose,
-) -> Option<TurnRetryReason> {
-    let role = purpose.role();
-    let own = state.results.extract_if(.., |result| result.role == role);
-    let texts: Vec<String> = own.map(|result| result.text).collect();
-    (!texts.is_empty()).then(|| TurnRetryReason::Answered {
-        answer: texts.join("\n"),
-    })
 }
 
 /// Queues a text for the agent of a role; for the planner's where no role asked.

@@ -3,9 +3,8 @@
 //! Snapshot tests legitimately change files. The commit contains a tree that was tested, unless the user includes what
 //! the tests wrote.
 
-use super::step_execution::{exclude_paths, test_artifacts};
-use super::step_tests::{accept_tests, run_tests};
-use super::{RunState, turn_lifecycle};
+use super::current_step::{exclude_paths, run_tests, test_artifacts};
+use super::{RunState, open_questions, proof_questions};
 use crate::domain::effect::Effect;
 use crate::domain::plan_execution::DirtyPolicy;
 use crate::domain::question::{FileOrigin, QuestionAnswer, QuestionKind};
@@ -52,7 +51,7 @@ pub(super) fn check_rewritten_files(
         paths: undecided,
         origin: FileOrigin::WrittenByTests,
     };
-    Some(turn_lifecycle::ask_user(state, question))
+    Some(open_questions::ask_user(state, question))
 }
 
 pub(super) fn on_rewritten_files_answered(
@@ -74,5 +73,5 @@ pub(super) fn on_rewritten_files_answered(
             current.commit_tree = receipt.and_then(|receipt| receipt.tree_before.clone());
         }
     }
-    accept_tests(state)
+    proof_questions::accept_tests(state)
 }

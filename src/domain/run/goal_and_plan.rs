@@ -1,17 +1,16 @@
-//! Leads from a goal to a written plan, and handles a turn that produces no document.
+//! Leads from a goal to a written plan.
 
 use super::{
-    DocumentAuthor, PlanFile, PlanFileState, ProgramOperation, RunGoal, RunState, deferred_answers,
-    plan_approval, review_loop, turn_lifecycle,
+    DocumentAuthor, PlanFile, PlanFileState, RunGoal, RunState, incomplete_documents, phase_entry,
+    turn_start,
 };
 use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, TurnId, UnixMillis};
 use crate::domain::phase::{Phase, TransitionCause};
-use crate::domain::question::{MergeConflict, QuestionKind};
-use crate::domain::turn::{MissingDocumentReason, Role, TurnOrder, TurnPurpose, TurnRetryReason};
+use crate::domain::turn::{Role, TurnPurpose, TurnRetryReason};
 
 pub(super) fn on_goal_given(state: &mut RunState, text: &str) -> Vec<Effect> {
-    if turn_lifecycle::change_phase(state, TransitionCause::GoalGiven) {
+    if phase_entry::change_phase(state, TransitionCause::GoalGiven) {
         let title = text.lines().next().unwrap_or_default().to_owned();
         state.goal = Some(RunGoal {
             title,
@@ -23,10 +22,10 @@ pub(super) fn on_goal_given(state: &mut RunState, text: &str) -> Vec<Effect> {
 }
 
 pub(super) fn on_goal_message(state: &mut RunState, at: UnixMillis, text: &str) -> Vec<Effect> {
-    if state.phase != Phase::RefineGoal || !turn_lifecycle::is_idle(state) {
+    if state.phase != Phase::RefineGoal || !state.is_idle() {
         return Vec::new();
     }
-    turn_lifecycle::propose_turn(
+    turn_start::propose_turn(
         state,
         at,
         TurnPurpose::RefineGoal {
@@ -43,10 +42,7 @@ pub(super) fn on_refiner_chosen(
     role: Role,
     goal: Option<&str>,
 ) -> Vec<Effect> {
-    if state.phase != Phase::RefineGoal
-        || !turn_lifecycle::is_idle(state)
-        || state.session(role).is_none()
-    {
+    if state.phase != Phase::RefineGoal || !state.is_idle() || state.session(role).is_none() {
         return Vec::new();
     }
     state.refiner = role;
@@ -63,8 +59,7 @@ pub(super) fn on_goal_confirmed(
     title: &str,
     text: &str,
 ) -> Vec<Effect> {
-    if state.phase != Phase::RefineGoal || !turn_lifecycle::is_idle(state) || text.trim().is_empty()
-    {
+    if state.phase != Phase::RefineGoal || !state.is_idle() || text.trim().is_empty() {
         return Vec::new();
     }
     let provided = provided_plan(state);
@@ -73,7 +68,7 @@ pub(super) fn on_goal_confirmed(
         (Some(_), Some(_)) => TransitionCause::PlanProvided,
         (Some(_), None) => TransitionCause::PlanProvidedUnreviewed,
     };
-    turn_lifecycle::change_phase(state, cause);
+    phase_entry::change_phase(state, cause);
     state.goal = Some(RunGoal {
         title: title.to_owned(),
         text: text.to_owned(),
@@ -87,9 +82,9 @@ pub(super) fn on_goal_confirmed(
     state.verdict = None;
     (state.execution, state.replanning) = (None, None);
     match provided {
-        None => turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None),
-        Some(_) if state.reviewer.is_some() => review_loop::enter_review(state, at),
-        Some(approval) => plan_approval::enter_approved(state, approval),
+        None => turn_start::propose_turn(state, at, TurnPurpose::WritePlan, None),
+        Some(_) if state.reviewer.is_some() => phase_entry::enter_review(state, at),
+        Some(approval) => phase_entry::enter_approved(state, approval),
     }
 }
 
@@ -99,49 +94,23 @@ fn provided_plan(state: &RunState) -> Option<Sha256> {
     (plan.reading == PlanFileState::Plan).then(|| plan.plan.approval_sha256.clone())
 }
 
-/// Removes and returns the turn whose document is being collected, where it is this one and for this purpose.
-pub(super) fn take_collected_turn(
-    state: &mut RunState,
-    turn: &TurnId,
-    fits: impl Fn(&TurnPurpose) -> bool,
-) -> Option<(TurnOrder, Option<String>)> {
-    let taken = state.busy.take_if(|busy| match busy {
-        ProgramOperation::Collecting { order, .. } => order.turn == *turn && fits(&order.purpose),
-        ProgramOperation::Storing { .. }
-        | ProgramOperation::Held { .. }
-        | ProgramOperation::Surveying
-        | ProgramOperation::Baseline
-        | ProgramOperation::Entering
-        | ProgramOperation::Moving { .. }
-        | ProgramOperation::Stepping { .. }
-        | ProgramOperation::Reversing { .. } => false,
-    })?;
-    match taken {
-        ProgramOperation::Collecting { order, question } => Some((order, question)),
-        ProgramOperation::Storing { .. }
-        | ProgramOperation::Held { .. }
-        | ProgramOperation::Surveying
-        | ProgramOperation::Baseline
-        | ProgramOperation::Entering
-        | ProgramOperation::Moving { .. }
-        | ProgramOperation::Stepping { .. }
-        | ProgramOperation::Reversing { .. } => None,
-    }
-}
-
 pub(super) fn on_plan_committed(
     state: &mut RunState,
     at: UnixMillis,
     turn: &TurnId,
     plan: PlanFile,
 ) -> Vec<Effect> {
-    if take_collected_turn(state, turn, |purpose| *purpose == TurnPurpose::WritePlan).is_none() {
+    if incomplete_documents::take_collected_turn(state, turn, |purpose| {
+        *purpose == TurnPurpose::WritePlan
+    })
+    .is_none()
+    {
         return Vec::new();
     }
     let hash = plan.plan.approval_sha256.clone();
     state.set_plan(plan, DocumentAuthor::Agent);
     if let Some(answer) = state.plan_stays.take() {
-        return turn_lifecycle::propose_turn(
+        return turn_start::propose_turn(
             state,
             at,
             TurnPurpose::WritePlan,
@@ -149,11 +118,11 @@ pub(super) fn on_plan_committed(
         );
     }
     if state.reviewer.is_some() {
-        turn_lifecycle::change_phase(state, TransitionCause::PlanWritten);
-        return review_loop::enter_review(state, at);
+        phase_entry::change_phase(state, TransitionCause::PlanWritten);
+        return phase_entry::enter_review(state, at);
     }
-    turn_lifecycle::change_phase(state, TransitionCause::PlanWrittenUnreviewed);
-    plan_approval::enter_approved(state, hash)
+    phase_entry::change_phase(state, TransitionCause::PlanWrittenUnreviewed);
+    phase_entry::enter_approved(state, hash)
 }
 
 /// Handles the user's answer to a plan exit. A no applies to the turn in which the planner asked, until the planner
@@ -175,85 +144,4 @@ pub(super) fn on_plan_marked(state: &mut RunState, file_sha256: &Sha256) -> Vec<
         plan.file_sha256 = file_sha256.clone();
     }
     Vec::new()
-}
-
-pub(super) fn on_no_document(
-    state: &mut RunState,
-    at: UnixMillis,
-    turn: &TurnId,
-    reason: &MissingDocumentReason,
-) -> Vec<Effect> {
-    let Some((order, question)) = take_collected_turn(state, turn, |_| true) else {
-        return Vec::new();
-    };
-    let reason = reason.to_owned();
-    if let Some(answer) = state.plan_stays.take_if(|_| question.is_none()) {
-        return turn_lifecycle::propose_turn(
-            state,
-            at,
-            order.purpose,
-            Some(TurnRetryReason::Answered { answer }),
-        );
-    }
-    // The earlier answers are stored, and the turn added none of the missing ones.
-    let goes_on = order.purpose == TurnPurpose::Respond && state.asked_back.has_partial_answers();
-    if goes_on && question.is_none() {
-        return review_loop::on_findings_answered(state, at);
-    }
-    if question.is_some()
-        && let Some(answered) = deferred_answers::take_background_results(state, &order.purpose)
-    {
-        return turn_lifecycle::propose_turn(state, at, order.purpose, Some(answered));
-    }
-    match (question, &order.again) {
-        (Some(text), _) => {
-            turn_lifecycle::ask_user(state, QuestionKind::from_last_text(text, order.purpose))
-        }
-        (None, Some(TurnRetryReason::NoDocument { .. })) => turn_lifecycle::ask_user(
-            state,
-            QuestionKind::NoDocument {
-                purpose: order.purpose,
-                reason,
-            },
-        ),
-        (
-            None,
-            None
-            | Some(
-                TurnRetryReason::AskedBack { .. }
-                | TurnRetryReason::Answered { .. }
-                | TurnRetryReason::Failed
-                | TurnRetryReason::StepTried
-                | TurnRetryReason::Undone { .. },
-            ),
-        ) => turn_lifecycle::propose_turn(
-            state,
-            at,
-            order.purpose,
-            Some(TurnRetryReason::NoDocument { reason }),
-        ),
-    }
-}
-
-/// Keeps the turn's document aside until the user decides whose text counts.
-pub(super) fn on_document_conflict(
-    state: &mut RunState,
-    turn: &TurnId,
-    document: &str,
-    clash: Option<&MergeConflict>,
-) -> Vec<Effect> {
-    let collecting = match &state.busy {
-        Some(ProgramOperation::Collecting { order, .. }) if order.turn == *turn => {
-            order.purpose.clone()
-        }
-        _ => return Vec::new(),
-    };
-    turn_lifecycle::ask_user(
-        state,
-        QuestionKind::Conflict {
-            document: document.to_owned(),
-            purpose: collecting,
-            clash: clash.cloned(),
-        },
-    )
 }

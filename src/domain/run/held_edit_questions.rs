@@ -1,7 +1,7 @@
 //! Asks about a step's changes that path rules hold back: the user keeps them, or they are restored.
 
-use super::step_execution::{audit_again, current_at_stage, enter_stage};
-use super::{RunState, scope_questions, turn_lifecycle};
+use super::current_step::{audit_again, current_at_stage, restore_files};
+use super::{RunState, open_questions, scope_questions};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Approval, CallPermission};
 use crate::domain::plan_execution::{CurrentStep, StepStage};
@@ -26,7 +26,7 @@ pub(super) fn ask_about_held_edits(
     };
     let edits: Vec<HeldEdit> = held.iter().filter(is_open).cloned().collect();
     (!edits.is_empty())
-        .then(|| turn_lifecycle::ask_user(state, QuestionKind::HeldEdits { step, edits }))
+        .then(|| open_questions::ask_user(state, QuestionKind::HeldEdits { step, edits }))
 }
 
 /// Records what the user allowed an agent to edit, so that the audit of the step does not ask again.
@@ -56,14 +56,6 @@ pub(super) fn on_held_edits_answered(
             }
             audit_again(state, step)
         }
-    }
-}
-
-/// Restores files of the step to their state before it.
-pub(super) fn restore_files(state: &mut RunState, step: u32, paths: Vec<String>) -> Vec<Effect> {
-    match enter_stage(state, StepStage::Audit) {
-        Some(_) => vec![Effect::RestoreFiles { step, paths }],
-        None => Vec::new(),
     }
 }
 

@@ -1,10 +1,11 @@
-//! Leads from an agreed plan to its execution: survey, the user's approval, stale approvals, and the end.
+//! Leads from an agreed plan to its execution: survey, the user's approval, and
+//! answers about a stale one.
 
 use std::collections::BTreeMap;
 
 use super::{
-    DocumentAuthor, PlanFile, PlanFileState, ProgramOperation, RunState, plan_reentry, review_loop,
-    step_execution, test_baseline, turn_lifecycle,
+    DocumentAuthor, PlanFile, PlanFileState, ProgramOperation, RunState, approval_validity,
+    open_questions, phase_entry, plan_reentry, step_sequence, test_baseline, turn_start,
 };
 use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, UnixMillis};
@@ -13,46 +14,6 @@ use crate::domain::plan::Plan;
 use crate::domain::plan_execution::{CurrentStep, PlanExecution};
 use crate::domain::question::{ExecutionTerms, QuestionAnswer, QuestionKind};
 use crate::domain::turn::{TurnPurpose, TurnRetryReason};
-
-/// Binds the approval to a plan's hash and inspects the repository.
-pub(super) fn enter_approved(state: &mut RunState, hash: Sha256) -> Vec<Effect> {
-    state.approved_sha256 = Some(hash);
-    survey_repository(state)
-}
-
-pub(super) fn survey_repository(state: &mut RunState) -> Vec<Effect> {
-    state.busy = Some(ProgramOperation::Surveying);
-    vec![Effect::SurveyRepository]
-}
-
-/// Returns whether the plan on disk is the one that was approved.
-fn is_approval_current(state: &RunState) -> bool {
-    state.approved_sha256.is_some() && state.plan_approval_hash() == state.approved_sha256.as_ref()
-}
-
-/// Returns why the plan on disk does not fit the steps that have ended in the execution that runs.
-fn changed_ended_step(state: &RunState) -> Option<String> {
-    let plan = state
-        .plan
-        .as_ref()
-        .filter(|_| state.phase == Phase::Execute)?;
-    state.execution.as_ref()?.changed_ended_step(&plan.plan)
-}
-
-fn ask_about_stale_plan(state: &mut RunState) -> Vec<Effect> {
-    let now = state
-        .plan_approval_hash()
-        .cloned()
-        .unwrap_or_else(|| Sha256::new(""));
-    let reviewed = state.approved_sha256.clone().unwrap_or_else(|| now.clone());
-    let kind = QuestionKind::StalePlan {
-        reviewed,
-        now,
-        fault: changed_ended_step(state),
-        change: state.plan_change().map(Box::new),
-    };
-    turn_lifecycle::ask_user(state, kind)
-}
 
 pub(super) fn on_surveyed(state: &mut RunState, terms: &ExecutionTerms) -> Vec<Effect> {
     if state.phase != Phase::Approved
@@ -63,20 +24,22 @@ pub(super) fn on_surveyed(state: &mut RunState, terms: &ExecutionTerms) -> Vec<E
     {
         return Vec::new();
     }
-    if !is_approval_current(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
-        return ask_about_stale_plan(state);
+    if !approval_validity::is_approval_current(state)
+        || state.approved_sha256.as_ref() != Some(&terms.plan)
+    {
+        return approval_validity::ask_about_stale_plan(state);
     }
     if let (Some(file), Some(record)) = (&state.plan, &state.replanning)
         && let Some(reason) = record.changed_ended_step(&file.plan)
     {
         let kind = QuestionKind::CannotExecute { reason };
-        return turn_lifecycle::ask_user(state, kind);
+        return open_questions::ask_user(state, kind);
     }
     // With automatic approval the user is not asked, but open notes still count: the planner has not read them.
     if state.settings.auto_approve && state.threads.open().next().is_none() {
         return enter_execution(state, terms);
     }
-    turn_lifecycle::ask_user(
+    open_questions::ask_user(
         state,
         QuestionKind::Execute {
             terms: terms.clone(),
@@ -100,24 +63,24 @@ pub(super) fn on_execute_answered(
         QuestionAnswer::SendNotes => request_changes(state, at, None),
         QuestionAnswer::SwitchTest => {
             let terms = terms.clone().with_other_test();
-            turn_lifecycle::ask_user(state, QuestionKind::Execute { terms })
+            open_questions::ask_user(state, QuestionKind::Execute { terms })
         }
         // The plan may have changed while the question waited.
-        _ if is_approval_current(state) => enter_execution(state, terms),
-        _ => ask_about_stale_plan(state),
+        _ if approval_validity::is_approval_current(state) => enter_execution(state, terms),
+        _ => approval_validity::ask_about_stale_plan(state),
     }
 }
 
 /// Returns to the planner with what the user wants: remarks, or only what is said in threads.
 fn request_changes(state: &mut RunState, at: UnixMillis, remarks: Option<&String>) -> Vec<Effect> {
-    review_loop::allow_one_more_iteration(state);
+    phase_entry::allow_one_more_iteration(state);
     state.approved_sha256 = None;
     state.asked_back.clear();
     state.remarks = remarks.cloned();
-    turn_lifecycle::change_phase(state, TransitionCause::ChangesRequested);
+    phase_entry::change_phase(state, TransitionCause::ChangesRequested);
     let remarks = remarks.cloned().map(Effect::AppendRemarks);
     let mut effects: Vec<Effect> = remarks.into_iter().collect();
-    effects.extend(turn_lifecycle::propose_turn(
+    effects.extend(turn_start::propose_turn(
         state,
         at,
         TurnPurpose::Respond,
@@ -140,10 +103,12 @@ pub(super) fn on_execution_entered(
     {
         return Vec::new();
     }
-    if !is_approval_current(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
-        return ask_about_stale_plan(state);
+    if !approval_validity::is_approval_current(state)
+        || state.approved_sha256.as_ref() != Some(&terms.plan)
+    {
+        return approval_validity::ask_about_stale_plan(state);
     }
-    turn_lifecycle::change_phase(state, TransitionCause::ExecutionStarted);
+    phase_entry::change_phase(state, TransitionCause::ExecutionStarted);
     if let Some(next) = plan_reentry::resume_kept_execution(state, at, terms) {
         let switch = std::iter::once(Effect::SwitchToBuildProfile);
         return switch.chain(next).collect();
@@ -180,7 +145,7 @@ pub(super) fn on_execution_refused(state: &mut RunState, reason: &str) -> Vec<Ef
     if state.phase != Phase::Approved || !was_at_it {
         return Vec::new();
     }
-    turn_lifecycle::ask_user(
+    open_questions::ask_user(
         state,
         QuestionKind::CannotExecute {
             reason: reason.to_owned(),
@@ -189,7 +154,7 @@ pub(super) fn on_execution_refused(state: &mut RunState, reason: &str) -> Vec<Ef
 }
 
 pub(super) fn on_execution_refusal_answered(state: &mut RunState) -> Vec<Effect> {
-    survey_repository(state)
+    phase_entry::survey_repository(state)
 }
 
 /// Handles an edit by the user: it makes an approval stale when the plan's hash differs.
@@ -222,7 +187,7 @@ pub(super) fn on_plan_edited(
         return Vec::new();
     }
     state.busy = None;
-    ask_about_stale_plan(state)
+    approval_validity::ask_about_stale_plan(state)
 }
 
 pub(super) fn on_stale_plan_answered(
@@ -235,10 +200,10 @@ pub(super) fn on_stale_plan_answered(
         return plan_reentry::review_users_change(state, at);
     }
     if is_again && state.phase != Phase::Execute {
-        review_loop::allow_one_more_iteration(state);
+        phase_entry::allow_one_more_iteration(state);
         state.approved_sha256 = None;
-        turn_lifecycle::change_phase(state, TransitionCause::StaleReviewedAgain);
-        return review_loop::enter_review(state, at);
+        phase_entry::change_phase(state, TransitionCause::StaleReviewedAgain);
+        return phase_entry::enter_review(state, at);
     }
     let readable = state
         .plan
@@ -246,11 +211,11 @@ pub(super) fn on_stale_plan_answered(
         .filter(|plan| plan.reading == PlanFileState::Plan);
     let hash = readable.map(|plan| plan.plan.approval_sha256.clone());
     let (QuestionAnswer::AcceptAsIs, Some(hash)) = (answer, hash) else {
-        return ask_about_stale_plan(state);
+        return approval_validity::ask_about_stale_plan(state);
     };
     if state.phase == Phase::Execute {
-        if changed_ended_step(state).is_some() {
-            return ask_about_stale_plan(state);
+        if approval_validity::changed_ended_step(state).is_some() {
+            return approval_validity::ask_about_stale_plan(state);
         }
         state.approved_sha256 = Some(hash);
         let approved_steps = state.plan_block_hashes();
@@ -260,19 +225,8 @@ pub(super) fn on_stale_plan_answered(
         let current = state.current_step();
         let obstacle = current.and_then(CurrentStep::obstacle);
         let again = obstacle.map(|_| TurnRetryReason::StepTried);
-        return step_execution::propose_next_step(state, at, again);
+        return step_sequence::propose_next_step(state, at, again);
     }
-    turn_lifecycle::change_phase(state, TransitionCause::StaleAccepted);
-    enter_approved(state, hash)
-}
-
-/// Asks about a stale plan before the next step, where the plan is stale.
-pub(super) fn check_approval_before_step(state: &mut RunState) -> Option<Vec<Effect>> {
-    (!is_approval_current(state)).then(|| ask_about_stale_plan(state))
-}
-
-/// Ends a run after its last step.
-pub(super) fn finish_run(state: &mut RunState, _at: UnixMillis) -> Vec<Effect> {
-    turn_lifecycle::change_phase(state, TransitionCause::StepsDone);
-    vec![Effect::FinishRun]
+    phase_entry::change_phase(state, TransitionCause::StaleAccepted);
+    phase_entry::enter_approved(state, hash)
 }

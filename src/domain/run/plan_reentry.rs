@@ -4,16 +4,15 @@
 //! count. Where one step is planned again, or the user edited the plan, the execution is kept, and only the change of
 //! the plan is reviewed.
 
+use super::current_step::new_current_step;
 use super::{
-    ResultValidity, RunState, agent_questions, deferred_answers, review_loop, step_execution,
-    step_undo, turn_lifecycle,
+    ResultValidity, RunState, approval_requests, open_questions, phase_entry, step_sequence,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::UnixMillis;
-use crate::domain::phase::{Phase, TransitionCause};
+use crate::domain::phase::TransitionCause;
 use crate::domain::plan_execution::{CurrentStep, PlanExecution, ReplanRecord};
 use crate::domain::question::ExecutionTerms;
-use crate::domain::turn::TurnPurpose;
 use crate::text::clean_to_one_line;
 
 pub(super) fn on_plan_entered(
@@ -24,19 +23,18 @@ pub(super) fn on_plan_entered(
 ) -> Vec<Effect> {
     let is_blocked = step.is_some_and(|step| state.replan_blocker(step).is_some());
     if is_blocked
-        || step_undo::is_undo_running(state)
-        || !turn_lifecycle::change_phase(state, TransitionCause::PlanEntered)
+        || state.is_undo_running()
+        || !phase_entry::change_phase(state, TransitionCause::PlanEntered)
     {
         return Vec::new();
     }
-    let role = turn_lifecycle::running_role(state);
-    let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::Stopped);
+    let role = state.running_role();
+    let mut effects = approval_requests::expire_approvals(state, role, ExpiryReason::Stopped);
     if let Some(running) = &mut state.running {
         running.result = ResultValidity::No;
     }
-    (state.awaiting, state.busy) = (None, None);
-    agent_questions::take_turn_questions(state);
-    deferred_answers::forget_deferred(state);
+    state.busy = None;
+    open_questions::drop_workflow_questions(state);
     let log = match step {
         Some(step) => {
             let reason = reason_with_result(state, step, reason);
@@ -51,7 +49,7 @@ pub(super) fn on_plan_entered(
     };
     effects.push(Effect::SwitchToPlanProfile);
     effects.push(Effect::AppendLog(log));
-    effects.extend(propose_plan_when_idle(state, at));
+    effects.extend(phase_entry::propose_plan_when_idle(state, at));
     effects
 }
 
@@ -96,7 +94,7 @@ fn keep_execution(state: &mut RunState, reason: &str, step: Option<u32>) {
     // The plan as a whole was reviewed: what follows is the second review of it, of the change alone.
     let n_reviews = state.findings.review_count();
     begin_cycle(state, n_reviews.min(1));
-    review_loop::allow_one_more_iteration(state);
+    phase_entry::allow_one_more_iteration(state);
 }
 
 /// Returns the step as it is tried with another text: only what it changed so far is its own.
@@ -107,24 +105,7 @@ fn restarted_step(current: CurrentStep) -> CurrentStep {
         made_by_tests: current.made_by_tests,
         calls: current.calls,
         users_edits: current.users_edits,
-        ..step_execution::new_current_step(current.n)
-    }
-}
-
-/// Marks the steps of the plan as done that have ended in the execution that is kept.
-pub(super) fn mark_kept_steps(state: &mut RunState) {
-    let kept = state
-        .replanning
-        .iter()
-        .filter_map(|record| record.kept.as_ref());
-    let records = kept.flat_map(|kept| &kept.done);
-    let ended = records
-        .filter(|record| !record.is_skipped())
-        .map(|record| record.n);
-    let ended: Vec<u32> = ended.collect();
-    let steps = state.plan.iter_mut().flat_map(|file| &mut file.plan.steps);
-    for step in steps.filter(|step| ended.contains(&step.n)) {
-        step.done = true;
+        ..new_current_step(current.n)
     }
 }
 
@@ -147,12 +128,12 @@ fn begin_cycle(state: &mut RunState, iteration: u32) {
 
 /// Has the change reviewed that the user made to the plan while it is executed.
 pub(super) fn review_users_change(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
-    if !turn_lifecycle::change_phase(state, TransitionCause::StaleReviewedAgain) {
+    if !phase_entry::change_phase(state, TransitionCause::StaleReviewedAgain) {
         return Vec::new();
     }
     keep_execution(state, "the user edited the plan", None);
     let mut effects = vec![Effect::SwitchToPlanProfile];
-    effects.extend(review_loop::enter_review(state, at));
+    effects.extend(phase_entry::enter_review(state, at));
     effects
 }
 
@@ -162,7 +143,7 @@ pub(super) fn resume_kept_execution(
     at: UnixMillis,
     terms: &ExecutionTerms,
 ) -> Option<Vec<Effect>> {
-    mark_kept_steps(state);
+    state.mark_kept_steps();
     let kept = state.replanning.as_mut()?.kept.take()?;
     let of_step = kept.current.iter().flat_map(|current| &current.changed);
     let of_step: Vec<&String> = of_step.collect();
@@ -177,14 +158,5 @@ pub(super) fn resume_kept_execution(
         left: terms.left.clone(),
         ..*kept
     });
-    Some(step_execution::propose_next_step(state, at, None))
-}
-
-/// Continues once no turn is running, whatever the result of the turn that asked.
-pub(super) fn propose_plan_when_idle(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
-    if state.phase == Phase::WritePlan && turn_lifecycle::is_idle(state) {
-        turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None)
-    } else {
-        Vec::new()
-    }
+    Some(step_sequence::propose_next_step(state, at, None))
 }

@@ -1,13 +1,17 @@
-//! Proves a step before it is committed, and asks the user about what is missing (TRUTH.md T22 to T25).
+//! Proves a step before it is committed, and asks the user about what is missing and about doubtful tests (TRUTH.md
+//! T22 to T25).
 
+use super::current_step::{current_at_stage, enter_stage, propose_fix};
 use super::{
-    ProgramOperation, RunState, plan_reentry, run_recovery, step_commit, step_execution,
-    step_tests, turn_lifecycle,
+    ProgramOperation, RunState, open_questions, plan_reentry, restored_questions, step_commit,
+    step_sequence, unfinished_step,
 };
 use crate::domain::effect::Effect;
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan::proof_lines::StepProofPlan;
-use crate::domain::plan_execution::{CurrentStep, StepOutcome, StepStage};
+use crate::domain::plan_execution::{
+    CurrentStep, PlanExecution, StepOutcome, StepOverride, StepStage,
+};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::recorded_proof::RecordedProof;
 use crate::domain::step_proof::{ProofStatus, StepProof};
@@ -32,20 +36,38 @@ pub(super) fn on_step_tests_interrupted(state: &mut RunState) -> Vec<Effect> {
         return Vec::new();
     }
     state.busy = None;
-    let asked = run_recovery::ask_about_step_recovery(state);
+    let asked = restored_questions::ask_about_step_recovery(state);
     std::iter::once(Effect::StopTests).chain(asked).collect()
 }
 
 /// Returns whether the current step has tests that can prove it.
-pub(super) fn is_proving(state: &RunState) -> bool {
+fn is_proving(state: &RunState) -> bool {
     let step = state.current_step_number();
     let has_tests = step.is_some_and(|step| state.test_of_step(step).is_some());
     state.settings.proves_steps && has_tests
 }
 
+/// Accepts tests that do not fail. The user decides where they may not have tested what they tested before.
+pub(super) fn accept_tests(state: &mut RunState) -> Vec<Effect> {
+    if is_proving(state) {
+        return prove_step(state);
+    }
+    accept_checked_tests(state)
+}
+
+/// Accepts tests of which only the numbers are known.
+fn accept_checked_tests(state: &mut RunState) -> Vec<Effect> {
+    let step = state.current_step_number().unwrap_or(0);
+    let execution = state.execution.as_ref();
+    match execution.and_then(PlanExecution::describe_test_doubt) {
+        Some(found) => open_questions::ask_user(state, QuestionKind::TestsInDoubt { step, found }),
+        None => step_commit::commit_step(state),
+    }
+}
+
 /// Runs old and new tests on old and new code.
-pub(super) fn prove_step(state: &mut RunState) -> Vec<Effect> {
-    let Some(execution) = step_execution::enter_stage(state, StepStage::Prove) else {
+fn prove_step(state: &mut RunState) -> Vec<Effect> {
+    let Some(execution) = enter_stage(state, StepStage::Prove) else {
         return Vec::new();
     };
     let current = execution.current.iter();
@@ -86,12 +108,12 @@ fn on_earlier_proof(
                 is_plan_approved,
                 waiver: None,
             });
-            step_commit::record_step(state, StepOutcome::NoChange)
+            step_sequence::record_step(state, StepOutcome::NoChange)
         }
         Err(missing) => {
             current.stage = StepStage::Audit;
             current.commit_tree = None;
-            step_execution::ask_about_no_change(state, step, missing)
+            unfinished_step::ask_about_no_change(state, step, missing)
         }
     }
 }
@@ -102,7 +124,7 @@ pub(super) fn on_step_proved(
     found: &StepProof,
     tree: Option<&String>,
 ) -> Vec<Effect> {
-    let current = step_execution::current_at_stage(state, step, &[StepStage::Prove]);
+    let current = current_at_stage(state, step, &[StepStage::Prove]);
     // A proof that comes late may be of an earlier try.
     if current.is_none_or(|current| current.commit_tree.as_ref() != tree) {
         return Vec::new();
@@ -129,10 +151,31 @@ pub(super) fn on_step_proved(
     });
     match status {
         ProofStatus::Unproven(found) => {
-            turn_lifecycle::ask_user(state, QuestionKind::Unproven { step, found })
+            open_questions::ask_user(state, QuestionKind::Unproven { step, found })
         }
-        ProofStatus::Checked(_) => step_tests::accept_checked_tests(state),
+        ProofStatus::Checked(_) => accept_checked_tests(state),
         ProofStatus::Proven | ProofStatus::Kept | ProofStatus::Waived(_) => {
+            step_commit::commit_step(state)
+        }
+    }
+}
+
+pub(super) fn on_tests_in_doubt_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    match answer {
+        QuestionAnswer::Retry => propose_fix(state, at),
+        QuestionAnswer::SkipTests => {
+            let reason = "its tests are doubtful and the user continued without a commit";
+            let reason = reason.to_owned();
+            step_sequence::record_step(state, StepOutcome::Uncommitted { reason })
+        }
+        _ => {
+            if let Some(current) = state.current_step_mut() {
+                current.decided = Some(StepOverride::TestsInDoubt);
+            }
             step_commit::commit_step(state)
         }
     }
@@ -144,7 +187,7 @@ pub(super) fn on_unproven_answered(
     step: u32,
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
-    let Some(current) = step_execution::current_at_stage(state, step, &[StepStage::Prove]) else {
+    let Some(current) = current_at_stage(state, step, &[StepStage::Prove]) else {
         return Vec::new();
     };
     match answer {
@@ -157,6 +200,6 @@ pub(super) fn on_unproven_answered(
         QuestionAnswer::ReplanStep { text } => {
             plan_reentry::on_plan_entered(state, at, text, Some(step))
         }
-        _ => step_tests::propose_fix(state, at),
+        _ => propose_fix(state, at),
     }
 }

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunState, RunningTurn};
-use crate::domain::effect::Effect;
+use super::RunningTurn;
 use crate::domain::ids::TurnId;
 use crate::domain::turn::Role;
 
@@ -62,6 +61,15 @@ impl QueuedMessages {
         untold.filter(move |kept| !runs || kept.sent.as_ref() == Some(turn))
     }
 
+    pub(super) fn push(&mut self, to: Option<Role>, text: &str) {
+        self.messages.push(QueuedUserMessage {
+            to,
+            text: text.to_owned(),
+            sent: None,
+            told: None,
+        });
+    }
+
     /// Assigns all waiting messages to a turn that starts.
     pub(super) fn assign_to_turn(&mut self, turn: &TurnId) {
         let waiting = self.messages.iter_mut();
@@ -87,17 +95,4 @@ impl QueuedMessages {
         let lost = lost.filter(|kept| kept.told == Some(role));
         lost.for_each(|kept| kept.told = None);
     }
-}
-
-pub(super) fn on_message_queued(state: &mut RunState, to: Option<Role>, text: &str) -> Vec<Effect> {
-    let text = text.trim();
-    if !text.is_empty() && !state.phase.is_final() {
-        state.kept.messages.push(QueuedUserMessage {
-            to,
-            text: text.to_owned(),
-            sent: None,
-            told: None,
-        });
-    }
-    Vec::new()
 }

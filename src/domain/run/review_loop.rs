@@ -1,8 +1,8 @@
 //! Runs the review loop: verdicts, disputes, the maximum of iterations, arbitration, and the planner's answers.
 
 use super::{
-    DocumentAuthor, PlanFile, RunState, VerdictRecord, goal_and_plan, incomplete_documents,
-    legacy_review_loop, plan_approval, turn_lifecycle,
+    DocumentAuthor, PlanFile, RunState, VerdictRecord, incomplete_documents, legacy_review_loop,
+    open_questions, phase_entry, turn_start,
 };
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
@@ -16,21 +16,6 @@ use crate::domain::question::{ArbitrationReason, EditFollowUp, QuestionAnswer, Q
 use crate::domain::review::Verdict;
 use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 use crate::text::pluralize;
-
-/// Counts the iteration and proposes the reviewer's turn.
-pub(super) fn enter_review(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
-    state.iteration += 1;
-    state.asked_back.clear();
-    state.arbitration_after_disputes = None;
-    turn_lifecycle::propose_turn(state, at, TurnPurpose::Review, None)
-}
-
-/// Grants one more iteration where the maximum would forbid it.
-pub(super) fn allow_one_more_iteration(state: &mut RunState) {
-    if state.iteration >= state.iteration_limit() {
-        state.extra += 1;
-    }
-}
 
 pub(super) fn on_review_committed(
     state: &mut RunState,
@@ -46,8 +31,10 @@ pub(super) fn on_review_committed(
     else {
         return Vec::new();
     };
-    if goal_and_plan::take_collected_turn(state, turn, |purpose| *purpose == TurnPurpose::Review)
-        .is_none()
+    if incomplete_documents::take_collected_turn(state, turn, |purpose| {
+        *purpose == TurnPurpose::Review
+    })
+    .is_none()
     {
         return Vec::new();
     }
@@ -87,7 +74,7 @@ pub(super) fn on_review_committed(
     let question = match &outcome {
         Some(outcome) if !outcome.disputes.is_empty() => {
             state.arbitration_after_disputes = question_beside_disputes(state, outcome);
-            return turn_lifecycle::propose_turn(state, at, TurnPurpose::Judge, None);
+            return turn_start::propose_turn(state, at, TurnPurpose::Judge, None);
         }
         Some(outcome) => question_after_review(state, outcome),
         None => legacy_review_loop::question_after_review(state, review),
@@ -97,11 +84,11 @@ pub(super) fn on_review_committed(
     }
     match verdict {
         Verdict::Approved if *plan_now == reviewed => {
-            turn_lifecycle::change_phase(state, TransitionCause::PlanApproved);
-            plan_approval::enter_approved(state, reviewed)
+            phase_entry::change_phase(state, TransitionCause::PlanApproved);
+            phase_entry::enter_approved(state, reviewed)
         }
         // The plan changed during the review, so the approval is not for the plan on disk.
-        Verdict::Approved => turn_lifecycle::ask_user(
+        Verdict::Approved => open_questions::ask_user(
             state,
             QuestionKind::StalePlan {
                 reviewed,
@@ -164,13 +151,13 @@ fn question_after_review(state: &RunState, outcome: &ReviewOutcome) -> Option<Ar
 
 fn ask_to_arbitrate(state: &mut RunState, reason: ArbitrationReason) -> Vec<Effect> {
     let open = state.findings.open().count();
-    turn_lifecycle::ask_user(state, QuestionKind::Arbitration { reason, open })
+    open_questions::ask_user(state, QuestionKind::Arbitration { reason, open })
 }
 
 /// Lets the planner answer the open findings.
 fn respond(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
-    turn_lifecycle::change_phase(state, TransitionCause::ChangesRequired);
-    turn_lifecycle::propose_turn(state, at, TurnPurpose::Respond, None)
+    phase_entry::change_phase(state, TransitionCause::ChangesRequired);
+    turn_start::propose_turn(state, at, TurnPurpose::Respond, None)
 }
 
 /// Stores what a fresh session made of the disputes, and asks the user about the first.
@@ -181,7 +168,7 @@ pub(super) fn on_disputes_judged(
     judgements: &[DisputeJudgement],
 ) -> Vec<Effect> {
     let judged = |purpose: &TurnPurpose| *purpose == TurnPurpose::Judge;
-    if goal_and_plan::take_collected_turn(state, turn, judged).is_none() {
+    if incomplete_documents::take_collected_turn(state, turn, judged).is_none() {
         return Vec::new();
     }
     state.findings.apply_judgements(judgements);
@@ -192,7 +179,7 @@ pub(super) fn on_disputes_judged(
 pub(super) fn ask_about_dispute(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     let first = state.findings.disputed().next();
     if let Some(n) = first.map(|finding| finding.remark.n) {
-        return turn_lifecycle::ask_user(state, QuestionKind::Dispute { n });
+        return open_questions::ask_user(state, QuestionKind::Dispute { n });
     }
     let reason = state.arbitration_after_disputes.take();
     let is_holding = state.findings.holding().next().is_some();
@@ -203,8 +190,8 @@ pub(super) fn ask_about_dispute(state: &mut RunState, at: UnixMillis) -> Vec<Eff
         return ask_to_arbitrate(state, ArbitrationReason::Cap);
     }
     if state.findings.active().next().is_none() {
-        turn_lifecycle::change_phase(state, TransitionCause::ChangesRequired);
-        return on_findings_answered(state, at);
+        phase_entry::change_phase(state, TransitionCause::ChangesRequired);
+        return phase_entry::on_findings_answered(state, at);
     }
     respond(state, at)
 }
@@ -216,7 +203,7 @@ pub(super) fn on_dispute_answered(
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     let QuestionAnswer::DecideDispute { side } = answer else {
-        return turn_lifecycle::ask_user(state, QuestionKind::ManualEdit);
+        return open_questions::ask_user(state, QuestionKind::ManualEdit);
     };
     state.findings.decide_dispute(n, *side);
     let side = match side {
@@ -244,29 +231,29 @@ pub(super) fn on_arbitration_answered(
             if reason == ArbitrationReason::ResidualBlocker {
                 state.findings.reopen_residual_blockers();
             }
-            turn_lifecycle::change_phase(state, TransitionCause::MoreIterations);
+            phase_entry::change_phase(state, TransitionCause::MoreIterations);
             if reason == ArbitrationReason::NothingHolds {
-                return on_findings_answered(state, at);
+                return phase_entry::on_findings_answered(state, at);
             }
-            turn_lifecycle::propose_turn(state, at, TurnPurpose::Respond, None)
+            turn_start::propose_turn(state, at, TurnPurpose::Respond, None)
         }
-        _ => turn_lifecycle::ask_user(state, QuestionKind::ManualEdit),
+        _ => open_questions::ask_user(state, QuestionKind::ManualEdit),
     }
 }
 
 fn force_pass(state: &mut RunState) -> Vec<Effect> {
     let Some(hash) = state.plan_approval_hash().cloned() else {
-        return turn_lifecycle::ask_user(state, QuestionKind::ManualEdit);
+        return open_questions::ask_user(state, QuestionKind::ManualEdit);
     };
     let open = pluralize(state.findings.open().count(), "open finding");
     if let Some(verdict) = &mut state.verdict {
         verdict.forced = true;
     }
-    turn_lifecycle::change_phase(state, TransitionCause::ForcedPass);
+    phase_entry::change_phase(state, TransitionCause::ForcedPass);
     let mut effects = vec![Effect::AppendLog(format!(
         "The user approved the plan anyway, with {open}."
     ))];
-    effects.extend(plan_approval::enter_approved(state, hash));
+    effects.extend(phase_entry::enter_approved(state, hash));
     effects
 }
 
@@ -288,12 +275,12 @@ pub(super) fn on_manual_edit(
         EditFollowUp::Review => {
             state.extra += 1;
             state.stall = 0;
-            turn_lifecycle::change_phase(state, TransitionCause::EditedForReview);
-            enter_review(state, at)
+            phase_entry::change_phase(state, TransitionCause::EditedForReview);
+            phase_entry::enter_review(state, at)
         }
         EditFollowUp::Accept => {
-            turn_lifecycle::change_phase(state, TransitionCause::EditedAndAccepted);
-            plan_approval::enter_approved(state, plan.approval_sha256.clone())
+            phase_entry::change_phase(state, TransitionCause::EditedAndAccepted);
+            phase_entry::enter_approved(state, plan.approval_sha256.clone())
         }
     }
 }
@@ -314,8 +301,10 @@ pub(super) fn on_response_committed(
     else {
         return Vec::new();
     };
-    if goal_and_plan::take_collected_turn(state, turn, |purpose| *purpose == TurnPurpose::Respond)
-        .is_none()
+    if incomplete_documents::take_collected_turn(state, turn, |purpose| {
+        *purpose == TurnPurpose::Respond
+    })
+    .is_none()
     {
         return Vec::new();
     }
@@ -329,7 +318,7 @@ pub(super) fn on_response_committed(
         );
     }
     if let Some(answer) = state.plan_stays.take() {
-        return turn_lifecycle::propose_turn(
+        return turn_start::propose_turn(
             state,
             at,
             TurnPurpose::Respond,
@@ -338,16 +327,10 @@ pub(super) fn on_response_committed(
     }
     let lacks = state.asked_back.unrequested_parts(asked_back);
     if lacks.is_empty() {
-        on_findings_answered(state, at)
+        phase_entry::on_findings_answered(state, at)
     } else {
         incomplete_documents::request_missing_parts(state, at, TurnPurpose::Respond, lacks)
     }
-}
-
-/// Continues with the next review: the planner gives no more answers.
-pub(super) fn on_findings_answered(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
-    turn_lifecycle::change_phase(state, TransitionCause::Responded);
-    enter_review(state, at)
 }
 
 pub(super) fn on_comments_edited(state: &mut RunState, file_sha256: &Sha256) -> Vec<Effect> {

@@ -2,10 +2,11 @@
 //!
 //! Nothing in EXECUTE continues by itself: the user decides what happens to a step that was cut off.
 
+use super::current_step::audit_again;
 use super::{
-    ProgramOperation, ResultValidity, RunState, UnansweredRequest, approval_checks,
-    deferred_answers, plan_approval, plan_reentry, run_discussions, step_execution, step_undo,
-    test_baseline, turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
+    ProgramOperation, ResultValidity, RunState, UnansweredRequest, approval_requests,
+    approval_validity, open_questions, phase_entry, restored_questions, run_discussions,
+    step_sequence, step_undo, test_baseline, turn_start, unattributed_changes,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::{TurnId, UnixMillis};
@@ -46,8 +47,8 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
     // The user who chose yolo may not be there any more.
     state.mode = state.mode.after_restart();
     state.failures = 0;
-    let role = turn_lifecycle::running_role(state);
-    let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::ProgramEnded);
+    let role = state.running_role();
+    let mut effects = approval_requests::expire_approvals(state, role, ExpiryReason::ProgramEnded);
     let draft = state.draft.take();
     let (running, busy) = (state.running.take(), state.busy.take());
     let awaiting = state.awaiting.take();
@@ -56,10 +57,10 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
     effects.extend(match (running, awaiting, busy) {
         // A stopped run's turn no longer counts.
         (Some(running), ..) if running.result == ResultValidity::No => {
-            plan_reentry::propose_plan_when_idle(state, at)
+            phase_entry::propose_plan_when_idle(state, at)
         }
         (Some(running), question, _) => {
-            deferred_answers::forget_deferred(state);
+            open_questions::forget_deferred(state);
             if !running.order.purpose.is_isolated() {
                 record_unanswered(state, role, question.into_iter().chain(asked));
             }
@@ -81,7 +82,7 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
             });
             vec![Effect::CommitDraft(order)]
         }
-        (None, Some(question), _) => ask_question_again(state, at, question),
+        (None, Some(question), _) => restored_questions::ask_question_again(state, at, question),
         (None, None, Some(busy)) => recover_busy(state, at, busy),
         (None, None, None) => Vec::new(),
     });
@@ -117,8 +118,8 @@ fn recover_turn(
     draft: Option<(TurnId, Vec<DraftFile>)>,
 ) -> Vec<Effect> {
     match draft.filter(|(turn, _)| *turn == order.turn) {
-        Some((_, files)) => turn_lifecycle::ask_user(state, QuestionKind::Draft { order, files }),
-        None => recover_work(state, at, order.purpose),
+        Some((_, files)) => open_questions::ask_user(state, QuestionKind::Draft { order, files }),
+        None => restored_questions::recover_work(state, at, order.purpose),
     }
 }
 
@@ -136,83 +137,30 @@ pub(super) fn on_draft_answered(
         return vec![Effect::CommitDraft(order)];
     }
     let mut effects = vec![Effect::DiscardDraft(order.clone())];
-    effects.extend(recover_work(state, at, order.purpose));
+    effects.extend(restored_questions::recover_work(state, at, order.purpose));
     effects
-}
-
-/// Recovers from a cut-off turn, or from the program's own work on it that was cut off.
-fn recover_work(state: &mut RunState, at: UnixMillis, purpose: TurnPurpose) -> Vec<Effect> {
-    match &purpose {
-        TurnPurpose::Step { .. } | TurnPurpose::Fix { .. } => ask_about_step_recovery(state),
-        TurnPurpose::RefineGoal { .. }
-        | TurnPurpose::WritePlan
-        | TurnPurpose::Review
-        | TurnPurpose::Respond
-        | TurnPurpose::Judge
-        | TurnPurpose::Summary => {
-            turn_lifecycle::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
-        }
-    }
 }
 
 fn recover_busy(state: &mut RunState, at: UnixMillis, busy: ProgramOperation) -> Vec<Effect> {
     match busy {
-        ProgramOperation::Collecting { order, .. } => recover_work(state, at, order.purpose),
+        ProgramOperation::Collecting { order, .. } => {
+            restored_questions::recover_work(state, at, order.purpose)
+        }
         // The turn had not started, so nothing of it is lost.
         ProgramOperation::Storing { order } | ProgramOperation::Held { order, .. } => {
-            turn_lifecycle::propose_turn(state, at, order.purpose, order.again)
+            turn_start::propose_turn(state, at, order.purpose, order.again)
         }
         ProgramOperation::Moving { purpose } => {
-            turn_lifecycle::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
+            turn_start::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
         }
         ProgramOperation::Surveying | ProgramOperation::Entering => {
-            plan_approval::survey_repository(state)
+            phase_entry::survey_repository(state)
         }
         // It is the program's own work, and no step has started.
         ProgramOperation::Baseline => test_baseline::start_baseline(state, at),
-        ProgramOperation::Stepping { .. } => ask_about_step_recovery(state),
+        ProgramOperation::Stepping { .. } => restored_questions::ask_about_step_recovery(state),
         busy @ ProgramOperation::Reversing { .. } => step_undo::resume_undo(state, at, busy),
     }
-}
-
-pub(super) fn ask_question_again(
-    state: &mut RunState,
-    at: UnixMillis,
-    question: Question,
-) -> Vec<Effect> {
-    match question.kind {
-        QuestionKind::Gate { order } => {
-            turn_lifecycle::propose_turn(state, at, order.purpose, order.again)
-        }
-        // The collected document was lost with the program, so its turn is repeated.
-        QuestionKind::Conflict { purpose, .. } => recover_work(state, at, purpose),
-        QuestionKind::UsageLimit { .. } => {
-            usage_limits::keep_waiting(state, question.kind, state.gate)
-        }
-        // What changed may have been restored since.
-        QuestionKind::ApprovalChanged {
-            order: Some(order), ..
-        } => turn_lifecycle::propose_turn(state, at, order.purpose, order.again),
-        QuestionKind::ApprovalChanged { step, .. } => {
-            approval_checks::check_again(state, step, None)
-        }
-        // The terms that the user would approve may have changed since.
-        QuestionKind::Execute { .. } | QuestionKind::CannotExecute { .. } => {
-            plan_approval::survey_repository(state)
-        }
-        kind => turn_lifecycle::ask_user(state, kind),
-    }
-}
-
-pub(super) fn ask_about_step_recovery(state: &mut RunState) -> Vec<Effect> {
-    let current = state
-        .execution
-        .as_ref()
-        .and_then(|execution| execution.current.as_ref());
-    let Some((step, stage)) = current.map(|current| (current.n, current.stage)) else {
-        return Vec::new();
-    };
-    turn_lifecycle::ask_user(state, QuestionKind::StepRecovery { step, stage })
 }
 
 pub(super) fn on_step_recovery_answered(
@@ -241,7 +189,7 @@ pub(super) fn on_step_recovery_answered(
         | StepStage::Audit
         | StepStage::Test
         | StepStage::Prove
-        | StepStage::Commit => step_execution::audit_again(state, step),
+        | StepStage::Commit => audit_again(state, step),
     }
 }
 
@@ -257,10 +205,10 @@ fn discard_step_record(state: &mut RunState, step: u32) {
 }
 
 fn restart_step(state: &mut RunState, at: UnixMillis, step: u32) -> Vec<Effect> {
-    if unfinished_step::is_skipped(state, step) {
-        return unfinished_step::end_skipped_step(state, step);
+    if step_sequence::is_skipped(state, step) {
+        return step_sequence::end_skipped_step(state, step);
     }
-    if let Some(stale) = plan_approval::check_approval_before_step(state) {
+    if let Some(stale) = approval_validity::check_approval_before_step(state) {
         return stale;
     }
     if let Some(current) = state
@@ -270,7 +218,7 @@ fn restart_step(state: &mut RunState, at: UnixMillis, step: u32) -> Vec<Effect> 
     {
         current.stage = StepStage::Code;
     }
-    turn_lifecycle::propose_turn(
+    turn_start::propose_turn(
         state,
         at,
         TurnPurpose::Step { n: step },

@@ -1,8 +1,7 @@
 //! Asks about what a step changed outside of the files that its plan names: the user allows it, or it is restored.
 
-use super::held_edit_questions::restore_files;
-use super::step_execution::audit_again;
-use super::{RunState, turn_lifecycle};
+use super::current_step::{audit_again, restore_files};
+use super::{RunState, open_questions};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::plan_execution::CurrentStep;
@@ -52,7 +51,7 @@ pub(super) fn ask_about_scope(
     };
     let changes: Vec<ScopeChange> = found.iter().filter(is_open).cloned().collect();
     (!changes.is_empty())
-        .then(|| turn_lifecycle::ask_user(state, QuestionKind::OutOfScope { step, changes }))
+        .then(|| open_questions::ask_user(state, QuestionKind::OutOfScope { step, changes }))
 }
 
 pub(super) fn on_out_of_scope_answered(

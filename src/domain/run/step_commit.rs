@@ -1,46 +1,12 @@
-//! Commits what a step changed, and records how the step ended.
+//! Commits what a step changed.
 
-use super::step_execution::{
-    audit_again, current_at_stage, enter_stage, exclude_paths, propose_next_step, take_step_busy,
-};
-use super::{RunState, turn_lifecycle};
+use super::current_step::{audit_again, current_at_stage, enter_stage, take_step_busy};
+use super::{RunState, open_questions, step_sequence};
 use crate::domain::commit_subject::commit_subject;
 use crate::domain::effect::Effect;
-use crate::domain::ids::{Sha256, UnixMillis};
-use crate::domain::plan_execution::{
-    CommitSize, CurrentStep, DirtyPolicy, PlanExecution, StepOutcome, StepOverride, StepRecord,
-    StepStage,
-};
+use crate::domain::plan_execution::{CommitSize, CurrentStep, StepOutcome, StepStage};
 use crate::domain::question::{CommitTarget, QuestionAnswer, QuestionKind};
 use crate::text::clean_to_one_line;
-
-impl PlanExecution {
-    /// Returns the paths that the current step's commit contains, without files that are the user's.
-    pub fn step_commit_paths(&self) -> Vec<String> {
-        let current = self.current.as_ref();
-        current.map_or(Vec::new(), |current| {
-            exclude_paths(&current.changed, &self.uncommitted_paths(current))
-        })
-    }
-
-    /// Lists the user's dirty files that the step edited and that stay uncommitted.
-    pub(super) fn uncommitted_paths(&self, current: &CurrentStep) -> Vec<String> {
-        let included = |path: &&String| self.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
-        // Files that the tests themselves rewrite get a question of their own and do not count as the user's.
-        let is_decided = |path: &String| self.dirty_policy.contains_key(path);
-        let dirty = |path: &&String| {
-            let was_changed = self.changed_during_baseline(path) && is_decided(path);
-            self.pre_dirty.contains(path) || was_changed
-        };
-        current
-            .changed
-            .iter()
-            .filter(dirty)
-            .filter(|path| !included(path))
-            .cloned()
-            .collect()
-    }
-}
 
 /// Commits what the step changed, without files that the tests made or that are the user's.
 pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
@@ -52,12 +18,12 @@ pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
     };
     if let CommitTarget::Off { reason } = &execution.commits {
         let reason = format!("commits are off: {reason}");
-        return record_step(state, StepOutcome::Uncommitted { reason });
+        return step_sequence::record_step(state, StepOutcome::Uncommitted { reason });
     }
     let paths = execution.step_commit_paths();
     if paths.is_empty() {
         let reason = "everything it changed is left out of commits".to_owned();
-        return record_step(state, StepOutcome::Uncommitted { reason });
+        return step_sequence::record_step(state, StepOutcome::Uncommitted { reason });
     }
     let tested = match (&current.proof, &current.receipt) {
         (Some(proof), _) => proof.describe(),
@@ -114,14 +80,14 @@ pub(super) fn on_commit_made(
         message: message.to_owned(),
         size,
     };
-    record_step(state, outcome)
+    step_sequence::record_step(state, outcome)
 }
 
 pub(super) fn on_commit_skipped(state: &mut RunState, step: u32, reason: &str) -> Vec<Effect> {
     if current_at_stage(state, step, &[StepStage::Commit]).is_none() {
         return Vec::new();
     }
-    record_step(
+    step_sequence::record_step(
         state,
         StepOutcome::Uncommitted {
             reason: reason.to_owned(),
@@ -135,7 +101,7 @@ pub(super) fn on_commit_failed(state: &mut RunState, step: u32, message: &str) -
     {
         return Vec::new();
     }
-    turn_lifecycle::ask_user(
+    open_questions::ask_user(
         state,
         QuestionKind::CommitFailed {
             step,
@@ -159,70 +125,7 @@ pub(super) fn on_commit_failed_answered(
         _ => {
             let why = clean_to_one_line(message);
             let reason = format!("the commit failed ({why}) and the user continued without it");
-            record_step(state, StepOutcome::Uncommitted { reason })
+            step_sequence::record_step(state, StepOutcome::Uncommitted { reason })
         }
     }
-}
-
-/// Stores the step's record and has it written to disk.
-pub(super) fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
-    let Some(execution) = enter_stage(state, StepStage::Record) else {
-        return Vec::new();
-    };
-    let Some(current) = &execution.current else {
-        return Vec::new();
-    };
-    let step = current.n;
-    let left_out = execution.uncommitted_paths(current);
-    let receipt = if outcome == StepOutcome::NoChange {
-        None
-    } else {
-        current.receipt.clone()
-    };
-    execution.done.push(StepRecord {
-        n: step,
-        text: current.text.clone(),
-        outcome,
-        receipt,
-        fix_turns: current.fix_turns,
-        summary: current.summary.clone(),
-        changed: current.changed.clone(),
-        made_by_tests: current.made_by_tests.clone(),
-        left_out,
-        users_edits: current.users_edits.clone(),
-        decided: current.decided,
-        skip_reason: (execution.skips.remove(&step))
-            .filter(|_| current.decided == Some(StepOverride::Skipped))
-            .map_or(String::new(), |skip| skip.reason),
-        proof: current.proof.clone(),
-        tree_before: current.tree_before.clone(),
-        tree_after: current.tree_after.clone(),
-    });
-    vec![Effect::RecordStep { step }]
-}
-
-pub(super) fn on_step_recorded(
-    state: &mut RunState,
-    at: UnixMillis,
-    step: u32,
-    plan_file: Option<&Sha256>,
-) -> Vec<Effect> {
-    if current_at_stage(state, step, &[StepStage::Record]).is_none()
-        || take_step_busy(state).is_none()
-    {
-        return Vec::new();
-    }
-    let mut records = state.execution.iter().flat_map(|e| &e.done);
-    let is_skipped = records.any(|record| record.n == step && record.is_skipped());
-    if let (Some(plan), Some(file_sha256)) = (&mut state.plan, plan_file) {
-        plan.file_sha256 = file_sha256.clone();
-        // The box of a skipped step stays open.
-        if is_skipped {
-            return propose_next_step(state, at, None);
-        }
-        for ticked in plan.plan.steps.iter_mut().filter(|s| s.n == step) {
-            ticked.done = true;
-        }
-    }
-    propose_next_step(state, at, None)
 }

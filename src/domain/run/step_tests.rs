@@ -1,41 +1,19 @@
 //! Tests a step: run its tests, have failures fixed, ask where the program cannot decide.
 
-use super::step_commit::{commit_step, record_step};
-use super::step_execution::{
-    ask_about_entry_points, current_at_stage, enter_stage, exclude_paths, take_step_busy,
-    test_artifacts,
+use super::current_step::{
+    current_at_stage, exclude_paths, propose_fix, run_tests, take_step_busy, test_artifacts,
 };
 use super::{
-    RunState, approval_checks, files_changed_by_tests, held_edit_questions, proof_questions,
-    test_baseline, turn_lifecycle, unattributed_changes,
+    RunState, entry_point_questions, files_changed_by_tests, held_edit_questions, open_questions,
+    proof_questions, step_commit, step_sequence, test_baseline, unattributed_changes,
 };
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
-use crate::domain::plan_execution::{PlanExecution, StepOutcome, StepOverride, StepStage};
+use crate::domain::plan_execution::{StepOutcome, StepStage};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::receipt::Receipt;
-use crate::domain::turn::TurnPurpose;
 use crate::text::clean_to_one_line;
-
-pub(super) fn run_tests(state: &mut RunState) -> Vec<Effect> {
-    let Some(execution) = enter_stage(state, StepStage::Test) else {
-        return Vec::new();
-    };
-    let step = execution.current.as_ref().map_or(0, |current| current.n);
-    approval_checks::check_before(state, step).unwrap_or_else(|| start_tests(state))
-}
-
-/// Starts the tests of the current step with the command that was approved.
-pub(super) fn start_tests(state: &RunState) -> Vec<Effect> {
-    let execution = state.execution.iter();
-    let of_step = execution.filter_map(|execution| {
-        let step = execution.current.as_ref()?.n;
-        let test = state.test_of_step(step).cloned();
-        Some(Effect::RunTests { step, test })
-    });
-    of_step.collect()
-}
 
 pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, event: &Event) -> Vec<Effect> {
     let Event::TestsRan {
@@ -64,56 +42,17 @@ pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, event: &Event) 
     }
     if !receipt.allows_next_step() {
         let step = *step;
-        return match missing_test_access(step, receipt) {
-            Some(kind) => turn_lifecycle::ask_user(state, kind),
+        return match test_baseline::missing_test_access(step, receipt) {
+            Some(kind) => open_questions::ask_user(state, kind),
             None => on_tests_failing(state, at, step, receipt),
         };
     }
     let asked = held_edit_questions::ask_about_held_edits(state, *step, held)
-        .or_else(|| ask_about_entry_points(state, *step, entry_points))
+        .or_else(|| entry_point_questions::ask_about_entry_points(state, *step, entry_points))
         .or_else(|| {
             files_changed_by_tests::check_rewritten_files(state, *step, receipt, rewritten)
         });
-    asked.unwrap_or_else(|| accept_tests(state))
-}
-
-/// Accepts tests that do not fail. The user decides where they may not have tested what they tested before.
-pub(super) fn accept_tests(state: &mut RunState) -> Vec<Effect> {
-    if proof_questions::is_proving(state) {
-        return proof_questions::prove_step(state);
-    }
-    accept_checked_tests(state)
-}
-
-/// Accepts tests of which only the numbers are known.
-pub(super) fn accept_checked_tests(state: &mut RunState) -> Vec<Effect> {
-    let step = state.current_step_number().unwrap_or(0);
-    let execution = state.execution.as_ref();
-    match execution.and_then(PlanExecution::describe_test_doubt) {
-        Some(found) => turn_lifecycle::ask_user(state, QuestionKind::TestsInDoubt { step, found }),
-        None => commit_step(state),
-    }
-}
-
-pub(super) fn on_tests_in_doubt_answered(
-    state: &mut RunState,
-    at: UnixMillis,
-    answer: &QuestionAnswer,
-) -> Vec<Effect> {
-    match answer {
-        QuestionAnswer::Retry => propose_fix(state, at),
-        QuestionAnswer::SkipTests => {
-            let reason = "its tests are doubtful and the user continued without a commit";
-            let reason = reason.to_owned();
-            record_step(state, StepOutcome::Uncommitted { reason })
-        }
-        _ => {
-            if let Some(current) = state.current_step_mut() {
-                current.decided = Some(StepOverride::TestsInDoubt);
-            }
-            commit_step(state)
-        }
-    }
+    asked.unwrap_or_else(|| proof_questions::accept_tests(state))
 }
 
 fn record_test_run(
@@ -154,7 +93,7 @@ fn on_tests_failing(
     let before = execution.and_then(|execution| execution.matching_baseline_failure(receipt));
     if !receipt.passes_with.is_empty() {
         let found = describe_missing_files(receipt);
-        return turn_lifecycle::ask_user(state, QuestionKind::TestsFailed { step, found });
+        return open_questions::ask_user(state, QuestionKind::TestsFailed { step, found });
     }
     let found = match before {
         Some(_) => format!(
@@ -169,7 +108,7 @@ fn on_tests_failing(
     if may_fix && before.is_none() && !receipt.is_runner_missing() {
         return propose_fix(state, at);
     }
-    turn_lifecycle::ask_user(state, QuestionKind::TestsFailed { step, found })
+    open_questions::ask_user(state, QuestionKind::TestsFailed { step, found })
 }
 
 /// Describes tests that need files which no commit holds.
@@ -198,15 +137,6 @@ fn describe_known_failures(receipt: &Receipt) -> String {
     }
 }
 
-/// Returns the question for tests that fail without a socket or a network which the user has not decided about yet.
-pub(super) fn missing_test_access(step: u32, receipt: &Receipt) -> Option<QuestionKind> {
-    match (receipt.lacks_socket.clone(), receipt.lacks_network.clone()) {
-        (Some(lacked), _) => Some(QuestionKind::TestSocket { step, lacked }),
-        (None, Some(line)) => Some(QuestionKind::TestNetwork { step, line }),
-        (None, None) => None,
-    }
-}
-
 /// Stores the user's choice about a network or a socket that the tests lacked; where access is given, they run again.
 pub(super) fn on_test_access_answered(
     state: &mut RunState,
@@ -227,23 +157,6 @@ pub(super) fn on_test_access_answered(
     std::iter::once(keep).chain(then).collect()
 }
 
-pub(super) fn propose_fix(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
-    let Some(current) = state
-        .execution
-        .as_mut()
-        .and_then(|execution| execution.current.as_mut())
-    else {
-        return Vec::new();
-    };
-    current.fix_turns += 1;
-    current.stage = StepStage::Fix;
-    let purpose = TurnPurpose::Fix {
-        n: current.n,
-        attempt: current.fix_turns,
-    };
-    turn_lifecycle::propose_turn(state, at, purpose, None)
-}
-
 pub(super) fn on_tests_failed_answered(
     state: &mut RunState,
     at: UnixMillis,
@@ -253,8 +166,8 @@ pub(super) fn on_tests_failed_answered(
         QuestionAnswer::Retry => propose_fix(state, at),
         QuestionAnswer::SkipTests => {
             let reason = "its tests fail and the user continued without a commit".to_owned();
-            record_step(state, StepOutcome::Uncommitted { reason })
+            step_sequence::record_step(state, StepOutcome::Uncommitted { reason })
         }
-        _ => commit_step(state),
+        _ => step_commit::commit_step(state),
     }
 }

@@ -3,53 +3,14 @@
 //! The stored tree is recorded before any file is touched, so a run that is resumed midway finishes the reversal.
 //! Before that, nothing has changed.
 
-use super::{ProgramOperation, RunState, run_recovery, step_execution};
+use super::{ProgramOperation, RunState, restored_questions, step_sequence};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::plan_execution::UndoRecord;
-use crate::domain::plan_execution::{PlanExecution, StepStage};
-use crate::domain::question::{Question, QuestionKind};
+use crate::domain::plan_execution::{PlanExecution, UndoRecord};
+use crate::domain::question::Question;
 use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
 use crate::domain::turn::TurnRetryReason;
-
-impl RunState {
-    /// Returns why no step can be undone or redone now, and what to do about it; `None` when one can.
-    pub fn undo_blocker(&self) -> Option<String> {
-        let replanning = self.replanning.as_ref();
-        if replanning.is_some_and(|record| record.kept.is_some()) {
-            let what =
-                "a step is being planned again: steps can be undone once the plan is approved";
-            return Some(what.to_owned());
-        }
-        if self.execution.is_none() {
-            return Some("no step has changed anything yet".to_owned());
-        }
-        if self.running.is_some() {
-            let what = "a turn is running: wait or interrupt it (X), then undo";
-            return Some(what.to_owned());
-        }
-        if self.busy.is_some() {
-            let what = "the program is working on the step: wait for the next question, then undo";
-            return Some(what.to_owned());
-        }
-        let kind = self.awaiting.as_ref().map(|question| &question.kind);
-        match kind {
-            Some(QuestionKind::StepRecovery {
-                step,
-                stage: StepStage::Commit | StepStage::Record,
-            }) => Some(format!(
-                "step {step} was being committed when the program exited: answer that first"
-            )),
-            Some(_) | None => None,
-        }
-    }
-}
-
-/// Returns whether an undo or redo is in progress.
-pub(super) fn is_undo_running(state: &RunState) -> bool {
-    matches!(state.busy, Some(ProgramOperation::Reversing { .. }))
-}
 
 pub(super) fn on_undo_requested(
     state: &mut RunState,
@@ -151,7 +112,7 @@ pub(super) fn return_to_question(
     question: Option<Question>,
 ) -> Vec<Effect> {
     match question {
-        Some(question) => run_recovery::ask_question_again(state, at, question),
+        Some(question) => restored_questions::ask_question_again(state, at, question),
         None if state.phase.is_final() => vec![Effect::FinishRun],
         None => Vec::new(),
     }
@@ -245,7 +206,7 @@ fn continue_after_undo(
         UndoDirection::Undo { step } => Some(TurnRetryReason::Undone { step }),
         UndoDirection::Redo => None,
     };
-    step_execution::propose_next_step(state, at, again)
+    step_sequence::propose_next_step(state, at, again)
 }
 
 /// Resumes the reversal that was in progress when the program ended.
@@ -264,13 +225,6 @@ pub(super) fn resume_undo(
             state.busy = Some(other);
             next_undo_effects(state)
         }
-    }
-}
-
-/// Clears the undone steps: once another turn works on the tree, they cannot be redone.
-pub(super) fn clear_redo(state: &mut RunState) {
-    if let Some(execution) = &mut state.execution {
-        execution.undone.clear();
     }
 }
 

@@ -3,12 +3,13 @@
 //! Where steps are proven, the user decides about failures that the plan does not say it fixes (TRUTH.md T25); otherwise
 //! they are only reported. A missing runner, and a network or a socket without an earlier decision, ask as well.
 
-use super::{ProgramOperation, RunState, plan_reentry, step_execution, step_tests, turn_lifecycle};
+use super::{ProgramOperation, RunState, open_questions, plan_reentry, step_sequence};
 use crate::domain::effect::Effect;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::{PlanExecution, TestBaseline};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::receipt::Receipt;
 
 /// The step number that stands for the time before the first step in questions.
 pub(super) const BASELINE_STEP: u32 = 0;
@@ -23,7 +24,7 @@ pub(super) fn start_baseline(state: &mut RunState, at: UnixMillis) -> Vec<Effect
             state.busy = Some(ProgramOperation::Baseline);
             vec![Effect::RunBaseline(test)]
         }
-        None => step_execution::propose_next_step(state, at, None),
+        None => step_sequence::propose_next_step(state, at, None),
     }
 }
 
@@ -49,19 +50,19 @@ pub(super) fn on_baseline_ran(
     let earlier = execution.baseline.take();
     execution.baseline = Some(merge_changed_files(earlier, found));
     let receipt = &found.receipt;
-    if let Some(kind) = step_tests::missing_test_access(BASELINE_STEP, receipt) {
-        return turn_lifecycle::ask_user(state, kind);
+    if let Some(kind) = missing_test_access(BASELINE_STEP, receipt) {
+        return open_questions::ask_user(state, kind);
     }
     if receipt.is_runner_missing() {
         let found = receipt.describe();
-        return turn_lifecycle::ask_user(state, QuestionKind::RunnerMissing { found });
+        return open_questions::ask_user(state, QuestionKind::RunnerMissing { found });
     }
     start_first_step(state, at)
 }
 
 /// Continues with the first step once the tests have run, or asks about their failures.
 pub(super) fn start_first_step(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
-    ask_about_failures(state).unwrap_or_else(|| step_execution::propose_next_step(state, at, None))
+    ask_about_failures(state).unwrap_or_else(|| step_sequence::propose_next_step(state, at, None))
 }
 
 /// Asks about tests that fail before the first step; `None` where the approved plan answers that.
@@ -70,7 +71,7 @@ fn ask_about_failures(state: &mut RunState) -> Option<Vec<Effect>> {
     let plan = &state.plan.as_ref()?.plan;
     let is_red = state.settings.proves_steps && baseline.is_red(plan);
     let found = is_red.then(|| baseline.describe_failures())?;
-    Some(turn_lifecycle::ask_user(
+    Some(open_questions::ask_user(
         state,
         QuestionKind::RedBaseline { found },
     ))
@@ -84,7 +85,7 @@ pub(super) fn on_red_baseline_answered(
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     if *answer != QuestionAnswer::FixFirst {
-        return step_execution::propose_next_step(state, at, None);
+        return step_sequence::propose_next_step(state, at, None);
     }
     let reason = format!(
         "Tests fail before step 1, and the user wants them fixed first: {found}. The first step makes them pass: \
@@ -147,7 +148,7 @@ pub(super) fn on_baseline_stopped(state: &RunState) -> Vec<Effect> {
 
 pub(super) fn on_baseline_skipped(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     if leave_baseline(state) {
-        step_execution::propose_next_step(state, at, None)
+        step_sequence::propose_next_step(state, at, None)
     } else {
         Vec::new()
     }
@@ -160,6 +161,15 @@ pub(super) fn on_runner_missing_answered(
 ) -> Vec<Effect> {
     match answer {
         QuestionAnswer::Retry => start_baseline(state, at),
-        _ => step_execution::propose_next_step(state, at, None),
+        _ => step_sequence::propose_next_step(state, at, None),
+    }
+}
+
+/// Returns the question for tests that fail without a socket or a network which the user has not decided about yet.
+pub(super) fn missing_test_access(step: u32, receipt: &Receipt) -> Option<QuestionKind> {
+    match (receipt.lacks_socket.clone(), receipt.lacks_network.clone()) {
+        (Some(lacked), _) => Some(QuestionKind::TestSocket { step, lacked }),
+        (None, Some(line)) => Some(QuestionKind::TestNetwork { step, line }),
+        (None, None) => None,
     }
 }

@@ -5,25 +5,25 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::event::{CallPermission, StepAudit};
+use crate::domain::event::{Approval, CallPermission, StepAudit, WorkflowSettings};
 use crate::domain::findings::tests::document_events::{DocumentSources, NoFiles};
 use crate::domain::findings::{DisputeSide, FindingSeverity, ReviewRemark};
-use crate::domain::ids::{RequestId, SessionId, TurnId};
-use crate::domain::phase::TRANSITIONS;
-use crate::domain::plan;
+use crate::domain::ids::{RequestId, RunId, SessionId, Sha256, TurnId};
+use crate::domain::phase::{Gate, Mode, Phase, TRANSITIONS};
+use crate::domain::plan::{self, Plan};
 use crate::domain::plan_execution::{CurrentStep, TestBaseline};
 use crate::domain::question::{
     CommitTarget, EditFollowUp, EntryPoint, ExecutionTerms, HeldEdit, QuestionAnswer, QuestionKind,
 };
 use crate::domain::receipt::{MissingSocket, Receipt, TestOutcome};
 use crate::domain::reversal_plan::UndoDirection;
-use crate::domain::review::ReviewDocument;
+use crate::domain::review::{ReviewDocument, Verdict};
 use crate::domain::session::{Message, MessageRole};
 use crate::domain::step_proof::{CellRun, ProofCell, StepProof, TestNames};
 use crate::domain::step_scope::ScopeChange;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::domain::turn::{
-    Role, TurnFailureKind, TurnOutcome, TurnProfile, TurnPurpose, UsageLimit,
+    Role, TurnFailureKind, TurnOrder, TurnOutcome, TurnProfile, TurnPurpose, UsageLimit,
 };
 use crate::permission::{MaxApprovalScope, PermissionAction};
 

@@ -1,7 +1,7 @@
 //! Asks about changes made while a step ran that no call of its agent accounts for: the user decides whose they are.
 
-use super::step_execution::{audit_again, current_at_stage};
-use super::{RunState, turn_lifecycle};
+use super::current_step::{audit_again, current_at_stage};
+use super::{RunState, open_questions};
 use crate::domain::effect::Effect;
 use crate::domain::event::AgentActivity;
 use crate::domain::ids::{TurnId, UnixMillis};
@@ -92,7 +92,7 @@ pub(super) fn ask_about_unattributed_changes(
         paths,
         origin: FileOrigin::OutsideOfCalls,
     };
-    Some(turn_lifecycle::ask_user(state, question))
+    Some(open_questions::ask_user(state, question))
 }
 
 pub(super) fn on_unattributed_changes_answered(

@@ -2,7 +2,7 @@
 //!
 //! Does not read the clock: the end of the wait arrives as an event.
 
-use super::{ProgramOperation, RunState, plan_approval, turn_lifecycle};
+use super::{ProgramOperation, RunState, approval_validity, open_questions, turn_start};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
@@ -11,8 +11,10 @@ use crate::domain::turn::{Role, TurnFailureKind, TurnPurpose, TurnRetryReason, U
 
 /// The waits for a limit whose end is not known, from the first in a row on, in minutes; the last one repeats.
 const BACKOFF_MINUTES: [i64; 4] = [5, 10, 20, 30];
+
 /// Extra wait after the reported end, in milliseconds: services count in whole seconds.
 const RESET_MARGIN_MS: i64 = 1_000;
+
 /// How old a reported end may be, in milliseconds: the report arrives later than it was made.
 const MAX_RESET_AGE_MS: i64 = 10_000;
 
@@ -37,7 +39,7 @@ pub(super) fn wait_for_limit(
         ),
         None => (at.0.saturating_add(next_backoff_ms(state)), WaitSource::Us),
     };
-    turn_lifecycle::ask_user(
+    open_questions::ask_user(
         state,
         QuestionKind::UsageLimit {
             purpose,
@@ -68,7 +70,7 @@ pub(super) fn keep_waiting(
     if let QuestionKind::UsageLimit { then, .. } = &mut kind {
         *then = gate;
     }
-    turn_lifecycle::ask_user(state, kind)
+    open_questions::ask_user(state, kind)
 }
 
 pub(super) fn on_usage_limit_answered(
@@ -125,14 +127,14 @@ fn retry_turn(
 ) -> Vec<Effect> {
     state.failures = 0;
     if purpose.phase() == Phase::Execute
-        && let Some(stale) = plan_approval::check_approval_before_step(state)
+        && let Some(stale) = approval_validity::check_approval_before_step(state)
     {
         return stale;
     }
-    let order = turn_lifecycle::new_turn_order(state, purpose, Some(TurnRetryReason::Failed));
+    let order = turn_start::new_turn_order(state, purpose, Some(TurnRetryReason::Failed));
     match gate {
-        Gate::Auto => turn_lifecycle::start_turn(state, at, order),
-        Gate::Manual => turn_lifecycle::ask_user(state, QuestionKind::Gate { order }),
+        Gate::Auto => turn_start::start_turn(state, at, order),
+        Gate::Manual => open_questions::ask_user(state, QuestionKind::Gate { order }),
     }
 }
 
@@ -174,12 +176,12 @@ pub(super) fn on_session_moved(
     }
     state.kept.redeliver(role);
     if purpose.phase() == Phase::Execute
-        && let Some(stale) = plan_approval::check_approval_before_step(state)
+        && let Some(stale) = approval_validity::check_approval_before_step(state)
     {
         return stale;
     }
     // Another CLI gets another prompt, so the manual gate shows it first.
-    turn_lifecycle::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
+    turn_start::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
 }
 
 pub(super) fn on_session_move_failed(
@@ -190,7 +192,7 @@ pub(super) fn on_session_move_failed(
     let Some(purpose) = take_moving_turn(state, role) else {
         return Vec::new();
     };
-    turn_lifecycle::ask_user(
+    open_questions::ask_user(
         state,
         QuestionKind::AdapterFailed {
             purpose,

@@ -1,21 +1,23 @@
 //! Handles the user's commands: release, gate, interrupt, stop, cancel, exit, and answers to questions.
 
 use super::{
-    ProgramOperation, ResultValidity, RunState, agent_questions, approval_checks, child_sessions,
-    deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, plan_reentry,
-    proof_questions, queued_messages, review_loop, run_discussions, run_recovery, scope_questions,
-    step_commit, step_execution, step_tests, step_undo, test_baseline, turn_lifecycle,
-    unattributed_changes, unfinished_step, usage_limits,
+    ProgramOperation, ResultValidity, RunState, approval_checks, approval_requests,
+    approval_validity, child_sessions, deferred_answers, entry_point_questions,
+    files_changed_by_tests, held_edit_questions, open_questions, phase_entry, plan_approval,
+    plan_reentry, proof_questions, review_loop, run_discussions, run_recovery, scope_questions,
+    step_commit, step_execution, step_tests, test_baseline, turn_start, unattributed_changes,
+    unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
-use crate::domain::event::tampering::{self, RestoredFile};
+use crate::domain::event::tampering;
+use crate::domain::event::tampering::RestoredFile;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Gate, Mode, Phase, TransitionCause};
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::question::{
     FileOrigin, Question, QuestionAnswer, QuestionAsker, QuestionKind, TestNetworkChoice,
 };
-use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
+use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
 
 /// Removes and returns the turn that waits at the gate.
 fn take_gated_turn(state: &mut RunState) -> Option<TurnOrder> {
@@ -30,7 +32,7 @@ fn take_gated_turn(state: &mut RunState) -> Option<TurnOrder> {
 
 pub(super) fn on_turn_released(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     match take_gated_turn(state) {
-        Some(order) => turn_lifecycle::start_turn(state, at, order),
+        Some(order) => turn_start::start_turn(state, at, order),
         None => Vec::new(),
     }
 }
@@ -73,7 +75,7 @@ pub(super) fn on_turn_steered(state: &mut RunState, text: &str) -> Vec<Effect> {
     let running = state.running.as_ref();
     let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
     if running.is_some_and(|running| running.order.purpose.is_isolated()) {
-        return queued_messages::on_message_queued(state, None, text);
+        return on_message_queued(state, None, text);
     }
     if counts && !text.trim().is_empty() {
         vec![Effect::SteerTurn(text.to_owned())]
@@ -82,10 +84,19 @@ pub(super) fn on_turn_steered(state: &mut RunState, text: &str) -> Vec<Effect> {
     }
 }
 
+/// Queues a message that no turn can receive now.
+pub(super) fn on_message_queued(state: &mut RunState, to: Option<Role>, text: &str) -> Vec<Effect> {
+    let text = text.trim();
+    if !text.is_empty() && !state.phase.is_final() {
+        state.kept.push(to, text);
+    }
+    Vec::new()
+}
+
 /// Ends everything that runs or waits; results of running work no longer count.
 fn stop_all_work(state: &mut RunState) -> Vec<Effect> {
-    let role = turn_lifecycle::running_role(state);
-    let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::Stopped);
+    let role = state.running_role();
+    let mut effects = approval_requests::expire_approvals(state, role, ExpiryReason::Stopped);
     effects.extend(child_sessions::stop_all_children(state));
     effects.extend(run_discussions::stop_all_discussions(state));
     if let Some(running) = &mut state.running {
@@ -96,9 +107,7 @@ fn stop_all_work(state: &mut RunState) -> Vec<Effect> {
     if state.is_testing_step() {
         effects.push(Effect::StopTests);
     }
-    state.awaiting = None;
-    agent_questions::take_turn_questions(state);
-    deferred_answers::forget_deferred(state);
+    open_questions::drop_workflow_questions(state);
     state.busy = None;
     state.remarks = None;
     let stopped = state.execution.as_mut().and_then(PlanExecution::stop_step);
@@ -107,9 +116,7 @@ fn stop_all_work(state: &mut RunState) -> Vec<Effect> {
 }
 
 pub(super) fn on_run_stopped(state: &mut RunState) -> Vec<Effect> {
-    if step_undo::is_undo_running(state)
-        || !turn_lifecycle::change_phase(state, TransitionCause::Stopped)
-    {
+    if state.is_undo_running() || !phase_entry::change_phase(state, TransitionCause::Stopped) {
         return Vec::new();
     }
     plan_reentry::restore_kept_execution(state);
@@ -124,9 +131,7 @@ pub(super) fn on_run_stopped(state: &mut RunState) -> Vec<Effect> {
 }
 
 pub(super) fn on_run_cancelled(state: &mut RunState) -> Vec<Effect> {
-    if step_undo::is_undo_running(state)
-        || !turn_lifecycle::change_phase(state, TransitionCause::Cancelled)
-    {
+    if state.is_undo_running() || !phase_entry::change_phase(state, TransitionCause::Cancelled) {
         return Vec::new();
     }
     plan_reentry::restore_kept_execution(state);
@@ -138,8 +143,8 @@ pub(super) fn on_run_cancelled(state: &mut RunState) -> Vec<Effect> {
 
 /// Handles the program's exit: the turn is interrupted, everything else stays for the next start.
 pub(super) fn on_program_exit(state: &mut RunState) -> Vec<Effect> {
-    let role = turn_lifecycle::running_role(state);
-    let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::ProgramEnded);
+    let role = state.running_role();
+    let mut effects = approval_requests::expire_approvals(state, role, ExpiryReason::ProgramEnded);
     effects.extend(child_sessions::stop_all_children(state));
     if let Some(running) = &state.running {
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
@@ -163,7 +168,7 @@ pub(super) fn on_question_answered(
     id: u32,
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
-    let Some(question) = agent_questions::take_answered(state, id, answer) else {
+    let Some(question) = open_questions::take_answered(state, id, answer) else {
         return Vec::new();
     };
     match answer {
@@ -202,7 +207,7 @@ fn dispatch_answer(
                 state.settings.proves_steps && *answer == QuestionAnswer::Execute;
             plan_approval::on_execute_answered(state, at, &terms, answer)
         }
-        QuestionKind::NoDocument { purpose, reason } => turn_lifecycle::propose_turn(
+        QuestionKind::NoDocument { purpose, reason } => turn_start::propose_turn(
             state,
             at,
             purpose,
@@ -245,14 +250,14 @@ fn dispatch_answer(
             order,
         } => approval_checks::on_approval_changed_answered(state, step, &changes, order, answer),
         QuestionKind::EntryPoints { changes, .. } => {
-            step_execution::on_entry_points_answered(state, &changes)
+            entry_point_questions::on_entry_points_answered(state, &changes)
         }
         QuestionKind::NothingChanged { step, .. } | QuestionKind::Blocked { step, .. } => {
             unfinished_step::on_unfinished_step_answered(state, at, step, answer)
         }
         QuestionKind::TestsFailed { .. } => step_tests::on_tests_failed_answered(state, at, answer),
         QuestionKind::TestsInDoubt { .. } => {
-            step_tests::on_tests_in_doubt_answered(state, at, answer)
+            proof_questions::on_tests_in_doubt_answered(state, at, answer)
         }
         QuestionKind::Unproven { step, .. } => {
             proof_questions::on_unproven_answered(state, at, step, answer)
@@ -330,12 +335,12 @@ fn on_text_question_answered(
         (TurnPurpose::Step { n }, again) => {
             step_execution::on_step_question_answered(state, at, *n, again)
         }
-        (_, Some(again)) => turn_lifecycle::propose_turn(state, at, purpose, Some(again)),
+        (_, Some(again)) => turn_start::propose_turn(state, at, purpose, Some(again)),
         (_, None) => {
             let reason = "you asked instead of writing; decide yourself"
                 .to_owned()
                 .into();
-            turn_lifecycle::propose_turn(
+            turn_start::propose_turn(
                 state,
                 at,
                 purpose,
@@ -358,11 +363,11 @@ fn on_adapter_failure_answered(
         effects.push(Effect::ForgetConversation(purpose.role()));
     }
     let stale = match purpose.phase() {
-        Phase::Execute => plan_approval::check_approval_before_step(state),
+        Phase::Execute => approval_validity::check_approval_before_step(state),
         _ => None,
     };
     effects.extend(stale.unwrap_or_else(|| {
-        turn_lifecycle::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
+        turn_start::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
     }));
     effects
 }

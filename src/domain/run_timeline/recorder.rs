@@ -8,7 +8,7 @@ use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
-use crate::domain::run::{RunState, is_idle};
+use crate::domain::run::RunState;
 use crate::domain::turn::TurnOutcome;
 
 /// How many of the last turns are kept in full.
@@ -99,7 +99,7 @@ impl RunTimeline {
     fn record_wait(&mut self, state: &RunState, at: UnixMillis) {
         // After an agent stated the goal, the run waits for the user, who alone can confirm it.
         let has_said = self.turns.last().is_some_and(|turn| turn.to.is_some());
-        let is_goal = state.phase == Phase::RefineGoal && has_said && is_idle(state);
+        let is_goal = state.phase == Phase::RefineGoal && has_said && state.is_idle();
         let what = match (state.current_question(), state.approvals.first()) {
             (_, Some(approval)) => Some(approval.permission.to_string()),
             // A limit ends by itself, so the user has nothing to do.

@@ -11,6 +11,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::AgentQuestion;
+use crate::domain::turn::TurnPurpose;
 
 const AT: UnixMillis = UnixMillis(1_000);
 

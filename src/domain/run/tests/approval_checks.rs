@@ -212,12 +212,12 @@ fn the_tests_of_a_step_wait_for_the_check_too() {
 fn a_step_that_has_ended_cannot_be_changed_in_the_plan() {
     let mut world = executing(false);
     let state = &mut world.run.state;
-    let mut record = step_execution::new_current_step(1);
+    let mut record = current_step::new_current_step(1);
     record
         .text
         .clone_from(&state.plan.as_ref().unwrap().plan.steps[0].text);
     state.execution.as_mut().unwrap().current = Some(record);
-    step_commit::record_step(
+    step_sequence::record_step(
         state,
         StepOutcome::Uncommitted {
             reason: "no".to_owned(),
@@ -231,7 +231,7 @@ fn a_step_that_has_ended_cannot_be_changed_in_the_plan() {
         file_sha256: sha("edited"),
         source: None,
     });
-    let effects = plan_approval::check_approval_before_step(&mut world.run.state).unwrap();
+    let effects = approval_validity::check_approval_before_step(&mut world.run.state).unwrap();
     let said = follow(&effects);
     assert!(said.contains("step 1 has ended and must stay"), "{said}");
     let id = world.run.state().current_question().unwrap().id;

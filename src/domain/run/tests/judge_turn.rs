@@ -20,7 +20,7 @@ fn judging() -> RunSimulation {
     });
     let text = "mind the tests".to_owned();
     world.feed(Event::MessageQueued { to: None, text });
-    let _effects = turn_lifecycle::propose_turn(&mut world.run.state, AT, TurnPurpose::Judge, None);
+    let _effects = turn_start::propose_turn(&mut world.run.state, AT, TurnPurpose::Judge, None);
     world
 }
 

@@ -101,7 +101,7 @@ fn only_a_run_that_proves_its_steps_knows_the_scope_of_a_step() {
     let scope = |proves_steps: bool, lines: &str| {
         let mut world = agreed();
         world.run.state.settings.proves_steps = proves_steps;
-        let mut current = step_execution::new_current_step(1);
+        let mut current = current_step::new_current_step(1);
         current.allowed_outside = vec![mine(false)];
         let mut terms = world.terms();
         terms.test = None;
