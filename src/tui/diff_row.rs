@@ -47,6 +47,8 @@ pub struct DiffRow<'a> {
     /// The line that it replaces or that replaces it.
     pub other: Option<&'a str>,
     pub language: HighlightLanguage,
+    /// The quote of the string in which the line begins.
+    pub open_quote: Option<char>,
 }
 
 /// The place of rows on the screen.
@@ -159,9 +161,13 @@ impl DiffRow<'_> {
     /// Splits the text into parts of one style each.
     fn text_parts(&self) -> Vec<(String, Style)> {
         let ground = self.change.ground();
-        let spans = self
-            .language
-            .highlight_line(self.text, theme::PLAIN.patch(ground));
+        let base = theme::PLAIN.patch(ground);
+        let spans = match self.open_quote {
+            Some(quote) => self
+                .language
+                .highlight_line_in_string(self.text, quote, base),
+            None => self.language.highlight_line(self.text, base),
+        };
         let words = self.changed_ranges();
         let mut parts = Vec::new();
         let mut at = 0;
@@ -363,6 +369,7 @@ mod tests {
             text: "let b = \"three\"; // c",
             other: Some("let b = \"two\"; // c"),
             language: HighlightLanguage::from_info("rs"),
+            open_quote: None,
         };
         let layout = RowLayout {
             columns: 80,

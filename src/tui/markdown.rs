@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span};
 use super::diff_row::fill_row;
 use super::text_wrap::{text_width, to_one_line, wrap_prose, wrap_spans};
 use super::theme::{self, Surface};
-pub use code_highlight::HighlightLanguage;
+pub use code_highlight::{HighlightLanguage, find_quote};
 pub use inline_style::{style_code, style_inline};
 
 /// Renders Markdown and keeps the state between lines.

@@ -34,9 +34,11 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 
-/// Below this window height, a dialog hides its choices while the user writes a text for it, and makes room
-/// for a chat that is scrolled up.
+/// Below this window height, a dialog makes room for a chat that is scrolled up.
 const LOW_WINDOW_ROWS: u16 = 16;
+
+/// Below this window height, a dialog hides its choices while the user writes a text, as a note on the plan above it.
+const MIN_ROWS_TO_WRITE_BELOW_CHOICES: u16 = 22;
 
 /// From this window height on, a blank row stands above the dialog or the composer.
 const HIGH_WINDOW_ROWS: u16 = 30;
@@ -338,7 +340,8 @@ impl Screen {
         if reads_on == TabReading::BesideDialog && is_low && open.is_some_and(is_gate_question) {
             sheet = sheet.without_details();
         }
-        if self.composer.is_writing_for_dialog() && window.height < LOW_WINDOW_ROWS {
+        let is_writing = self.composer.is_writing_for_dialog();
+        if is_writing && window.height < MIN_ROWS_TO_WRITE_BELOW_CHOICES {
             sheet.without_choices()
         } else {
             sheet

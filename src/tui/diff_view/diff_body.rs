@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::DiffAction;
-use super::diff_line::{DiffLineMap, hunk_label};
+use super::diff_line::{DiffLineMap, hunk_label, parse_hunk_start};
 use super::file_list;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
 use crate::text::{describe_line_counts, pluralize};
@@ -411,14 +411,16 @@ impl DiffBody {
         }
     }
 
-    /// Returns where the first hunk of a file starts.
+    /// Returns where the first hunk of a file starts; `None` where that is its first line.
     fn first_hunk(&self, n: usize) -> Option<String> {
         let lines = self.diff.file_lines(n).iter();
         let mut shown = lines.filter(|line| line.kind != DiffLineKind::File);
         let first = shown.next()?;
         let name = &self.diff.files.get(n)?.name;
         let language = HighlightLanguage::from_file_name(name);
-        (first.kind == DiffLineKind::Hunk).then(|| hunk_label(&first.text, language))
+        let is_hunk = first.kind == DiffLineKind::Hunk;
+        let starts_later = parse_hunk_start(&first.text).is_none_or(|(_, after)| after > 1);
+        (is_hunk && starts_later).then(|| hunk_label(&first.text, language))
     }
 
     fn totals_line(&self, columns: usize) -> Line<'static> {

@@ -6,7 +6,7 @@ use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
 use crate::tui::diff_row::{
     DiffRow, RowChange, RowLayout, RowWrapping, ShownNumbers, fill_row, wrap_parts,
 };
-use crate::tui::markdown::HighlightLanguage;
+use crate::tui::markdown::{HighlightLanguage, find_quote};
 use crate::tui::text_comparison;
 use crate::tui::text_wrap::truncate_to_columns;
 use crate::tui::theme::{self, Surface};
@@ -20,6 +20,8 @@ pub struct DiffLineMap {
     partners: Vec<Option<usize>>,
     /// For each line, the index of its file.
     files: Vec<Option<usize>>,
+    /// For each line, the quote of the string in which it begins.
+    open_quotes: Vec<Option<char>>,
     /// The name of the file, if there is only one.
     only_file: Option<String>,
     /// Whether all lines of the only file are of one side, as in a new or a deleted file.
@@ -64,6 +66,7 @@ impl DiffLineMap {
         let highest = highest.flatten().max().unwrap_or(0);
         places.digits = highest.to_string().len();
         places.partners = pair_changed_lines(patch);
+        places.find_open_quotes(patch);
         places
     }
 
@@ -71,6 +74,7 @@ impl DiffLineMap {
     pub fn of_file(patch: &UnifiedDiff, name: &str) -> Self {
         let mut map = Self::from_diff(patch);
         map.only_file = Some(name.to_owned());
+        map.find_open_quotes(patch);
         if !patch
             .lines
             .iter()
@@ -83,6 +87,47 @@ impl DiffLineMap {
         map.has_one_side =
             numbers().all(|(old, _)| old.is_none()) || numbers().all(|(_, new)| new.is_none());
         map
+    }
+}
+
+/// In a longer diff, strings over several lines are highlighted line by line.
+const MAX_LINES_WITH_STRINGS: usize = 5_000;
+
+impl DiffLineMap {
+    /// Finds the lines that begin inside of a string; one that does not end within its hunk is none.
+    fn find_open_quotes(&mut self, patch: &UnifiedDiff) {
+        self.open_quotes = vec![None; patch.lines.len()];
+        if patch.lines.len() > MAX_LINES_WITH_STRINGS {
+            return;
+        }
+        for side in [DiffLineKind::Removed, DiffLineKind::Added] {
+            // The quote, and the lines since it was opened.
+            let mut open: Option<(char, Vec<usize>)> = None;
+            for (at, line) in patch.lines.iter().enumerate() {
+                if matches!(line.kind, DiffLineKind::Hunk | DiffLineKind::File) {
+                    open = None;
+                }
+                if line.kind != DiffLineKind::Context && line.kind != side {
+                    continue;
+                }
+                let mut text = line.text.get(1..).unwrap_or_default();
+                if let Some((quote, mut lines)) = open.take() {
+                    lines.push(at);
+                    let Some(end) = find_quote(text, quote) else {
+                        open = Some((quote, lines));
+                        continue;
+                    };
+                    text = text.get(end..).unwrap_or_default();
+                    for inside in lines {
+                        if let Some(found) = self.open_quotes.get_mut(inside) {
+                            *found = Some(quote);
+                        }
+                    }
+                }
+                let quote = self.language(patch, at).open_quote_after(text);
+                open = quote.map(|quote| (quote, Vec::new()));
+            }
+        }
     }
 }
 
@@ -205,6 +250,7 @@ impl DiffLineMap {
             text: line.text.get(1..).unwrap_or_default(),
             other: partner.and_then(|line| line.text.get(1..)),
             language: self.language(patch, n),
+            open_quote: self.open_quotes.get(n).copied().flatten(),
         })
     }
 
@@ -270,6 +316,21 @@ fn hunk_line(text: &str, language: HighlightLanguage, columns: usize) -> Line<'s
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_string_over_several_lines_is_one_in_each_of_them() {
+        let text = "diff --git a/x.sh b/x.sh\n@@ -1,2 +1,4 @@\n check \"2 a\n+2 dog\n-2 cat\n 2 saw\" \"$(sh a)\"\n+echo \"open\n";
+        let quotes = |name: &str| {
+            let patch = UnifiedDiff::parse(&text.replace("x.sh", name));
+            DiffLineMap::from_diff(&patch).open_quotes
+        };
+        let quote = Some('"');
+        assert_eq!(
+            quotes("x.sh"),
+            [None, None, None, quote, quote, quote, None]
+        );
+        assert_eq!(quotes("x.c"), [None; 7]);
+    }
 
     #[test]
     fn each_line_has_its_numbers_and_what_differs_is_marked() {

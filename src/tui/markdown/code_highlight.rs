@@ -1,6 +1,6 @@
 //! Highlights code line by line: keywords, strings, comments and numbers.
 //!
-//! Languages are data without a grammar; tokens that span several lines are not recognized.
+//! Languages are data without a grammar. A string that spans several lines is recognized if the caller knows that it is open.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -42,6 +42,18 @@ const LANGUAGES: &[LanguageSyntax] = &[
     LanguageSyntax { names: "proto protobuf graphql gql hcl terraform tf nix", comments: "# //", keywords: "else enum extend false for fragment if import in inherit input interface let locals map message module mutation null oneof option output package provider query rec repeated reserved resource returns rpc scalar schema service subscription syntax then true type union variable with" },
     LanguageSyntax { names: "powershell ps1 pwsh", comments: "#", keywords: "begin break catch class continue do else elseif end enum exit finally for foreach function if in param process return switch throw trap try until using while" },
     LanguageSyntax { names: "json jsonc json5", comments: "//", keywords: "true false null" },
+];
+
+/// The quotes whose strings may span lines, by the first name of their language.
+const LONG_QUOTES: &[(&str, &str)] = &[
+    ("rust", "\""),
+    ("python", "\"'"),
+    ("javascript", "`"),
+    ("go", "`"),
+    ("sh", "\"'"),
+    ("ruby", "\"'"),
+    ("php", "\"'"),
+    ("r", "\"'"),
 ];
 
 /// The language of a code block.
@@ -90,6 +102,44 @@ impl HighlightLanguage {
             Self::Known(words) => words.highlight_line(line, base),
         }
     }
+
+    /// Highlights a line that begins inside of a string.
+    pub fn highlight_line_in_string<'a>(
+        &self,
+        line: &'a str,
+        quote: char,
+        base: Style,
+    ) -> Vec<Span<'a>> {
+        let end = find_quote(line, quote).unwrap_or(line.len());
+        let (inside, after) = line.split_at(end);
+        let mut spans = vec![Span::styled(inside, base.patch(theme::GOOD))];
+        spans.extend(self.highlight_line(after, base));
+        spans
+    }
+
+    /// Returns the quote of the string that a line leaves open, if its language has strings over several lines.
+    pub fn open_quote_after(&self, line: &str) -> Option<char> {
+        let Self::Known(syntax) = self else {
+            return None;
+        };
+        let name = syntax.names.split(' ').next()?;
+        let (_, quotes) = LONG_QUOTES.iter().find(|(known, _)| *known == name)?;
+        syntax.open_quote_after(line, quotes)
+    }
+}
+
+/// Returns the end of the string in which a text begins; `None` if it goes on in the next line.
+pub fn find_quote(text: &str, quote: char) -> Option<usize> {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            c if c == quote => return Some(at + c.len_utf8()),
+            _ => {}
+        }
+    }
+    None
 }
 
 fn diff_line_style(line: &str) -> Style {
@@ -114,6 +164,22 @@ impl LanguageSyntax {
             rest = after;
         }
         spans
+    }
+
+    fn open_quote_after(&self, line: &str, quotes: &str) -> Option<char> {
+        let mut rest = line;
+        let mut before = ' ';
+        while let Some(c) = rest.chars().next() {
+            let (n_bytes, style) = self.next_token(rest, c, before);
+            let (part, after) = rest.split_at(n_bytes);
+            // A quote of one character has no partner in this line.
+            if quotes.contains(c) && part.len() == c.len_utf8() && style == theme::PLAIN {
+                return Some(c);
+            }
+            before = part.chars().next_back().unwrap_or(' ');
+            rest = after;
+        }
+        None
     }
 
     /// Returns the length of the first token, at least one character, and its style.
@@ -148,16 +214,8 @@ impl LanguageSyntax {
 
 /// Returns the end of the string at the start of a text; a single quote without a partner starts none.
 fn find_string_end(text: &str, quote: char) -> Option<usize> {
-    let mut is_escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            c if c == quote => return Some(at + c.len_utf8()),
-            _ => {}
-        }
-    }
-    None
+    let first = quote.len_utf8();
+    find_quote(text.get(first..)?, quote).map(|end| end + first)
 }
 
 #[cfg(test)]
