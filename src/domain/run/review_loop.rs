@@ -31,11 +31,8 @@ pub(super) fn on_review_committed(
     else {
         return Vec::new();
     };
-    if incomplete_documents::take_collected_turn(state, turn, |purpose| {
-        *purpose == TurnPurpose::Review
-    })
-    .is_none()
-    {
+    let reviews = |purpose: &TurnPurpose| *purpose == TurnPurpose::Review;
+    if incomplete_documents::take_collected_turn(state, turn, reviews).is_none() {
         return Vec::new();
     }
     let reviewed = state.reviewing.clone().unwrap_or_else(|| plan_now.clone());
@@ -301,11 +298,8 @@ pub(super) fn on_response_committed(
     else {
         return Vec::new();
     };
-    if incomplete_documents::take_collected_turn(state, turn, |purpose| {
-        *purpose == TurnPurpose::Respond
-    })
-    .is_none()
-    {
+    let responds = |purpose: &TurnPurpose| *purpose == TurnPurpose::Respond;
+    if incomplete_documents::take_collected_turn(state, turn, responds).is_none() {
         return Vec::new();
     }
     state.findings.apply_responses(responses);
