@@ -8,7 +8,7 @@ use super::header;
 use super::hit_areas::FooterButtons;
 use super::keymap::ComposerFocus;
 use super::labels;
-use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
+use super::text_wrap::{spans_width, text_width, to_one_line};
 use super::theme;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::run::RunState;
@@ -82,19 +82,32 @@ impl<'a> ModeLine<'a> {
             .keymap()
             .key_label("refiner", ComposerFocus::Focused);
         let refiner = self.screen.composer.refiner;
-        let mut keys = vec![format!("Enter to {}", refiner.name())];
+        let mut keys = vec![(
+            "Enter".to_owned(),
+            format!("sends to the {}", refiner.name()),
+        )];
         let role = self.other_refiner();
-        keys.extend(role.map(|role| format!("{other} {}", role.name())));
-        keys.extend([
-            "Shift+Enter new line".to_owned(),
-            "@ files".to_owned(),
-            "/ commands".to_owned(),
-        ]);
-        while keys.len() > 1 && text_width(&keys.join("  ")) > columns {
-            keys.pop();
+        keys.extend(role.map(|role| (other, format!("to the {}", role.name()))));
+        let others = [
+            ("Shift+Enter", "new line"),
+            ("@", "files"),
+            ("/", "commands"),
+        ];
+        keys.extend(others.map(|(key, label)| (key.to_owned(), label.to_owned())));
+        let mut spans: Vec<Span<'static>> = Vec::new();
+        for (n, (key, label)) in keys.into_iter().enumerate() {
+            let gap = if n > 0 { "  " } else { "" };
+            let more = [
+                Span::raw(gap),
+                Span::styled(key, clickable_keys::mark_hint(theme::KEY)),
+                Span::styled(format!(" {label}"), theme::QUIET),
+            ];
+            if n > 0 && spans_width(&spans) + spans_width(&more) > columns {
+                break;
+            }
+            spans.extend(more);
         }
-        let keys = truncate_to_columns(&keys.join("  "), columns);
-        Line::from(clickable_keys::hint_spans(&keys, theme::QUIET))
+        Line::from(spans)
     }
 
     /// Returns who gets the goal of the next run, with its CLI, and how that run starts.

@@ -4,9 +4,7 @@ use crate::domain::run::RunState;
 use crate::tui::keymap::KeyHint;
 
 /// The labels of the hints, in their order.
-const HINTS: [&str; 5] = ["step", "file", "undo step", SIDES_HINT, "close"];
-/// What is left to the help where all hints apply.
-const SIDES_HINT: &str = "side by side";
+const HINTS: [&str; 5] = ["step", "file", "side by side", "undo step", "close"];
 /// From this width on, the footer has room for the position.
 const MIN_COLUMNS: u16 = 80;
 
@@ -28,12 +26,8 @@ pub fn position_place(state: Option<&RunState>, columns: u16) -> PositionPlace {
     }
 }
 
-/// Chooses at most `most` of the hints that have an effect now.
-pub fn choose_hints(all: &[KeyHint], most: usize) -> Vec<KeyHint> {
+/// Chooses the hints that have an effect now.
+pub fn choose_hints(all: &[KeyHint]) -> Vec<KeyHint> {
     let named = |label| all.iter().find(|hint| hint.label == label).cloned();
-    let mut hints: Vec<KeyHint> = HINTS.into_iter().filter_map(named).collect();
-    if hints.len() > most {
-        hints.retain(|hint| hint.label != SIDES_HINT);
-    }
-    hints
+    HINTS.into_iter().filter_map(named).collect()
 }

@@ -288,12 +288,28 @@ pub fn hunk_label(text: &str, language: HighlightLanguage) -> String {
     let about = text
         .split_once("@@ -")
         .and_then(|(_, rest)| rest.split_once("@@"))
-        .filter(|_| language != HighlightLanguage::Prose);
+        .filter(|(_, about)| language != HighlightLanguage::Prose && names_definition(about));
     match (place, about.map_or("", |(_, about)| trim_body_start(about))) {
         (Some(n), "") => format!("⋯ line {n}"),
         (Some(n), about) => format!("⋯ line {n} · {about}"),
         (None, _) => text.to_owned(),
     }
+}
+
+/// Returns whether git names a definition that the hunk lies in: of some languages it takes any line that is not indented.
+fn names_definition(about: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "class",
+        "struct",
+        "enum",
+        "impl",
+        "trait",
+        "mod",
+        "module",
+        "interface",
+        "namespace",
+    ];
+    about.contains('(') || about.split_whitespace().any(|word| WORDS.contains(&word))
 }
 
 /// Returns the beginning of a function without the bracket that opens its body.

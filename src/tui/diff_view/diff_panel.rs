@@ -13,9 +13,7 @@ use crate::tui::dialog::{ChoiceDialog, DialogFocus};
 use crate::tui::diff_view::diff_footer::{PositionPlace, choose_hints, position_place};
 use crate::tui::diff_view::{DiffAction, DiffView};
 use crate::tui::keymap::{ComposerFocus, KeyContext, KeyHint};
-use crate::tui::overlays::{
-    LayerContext, LayerPlace, LayerResponse, MAX_OVERLAY_HINTS, ScreenOverlay,
-};
+use crate::tui::overlays::{LayerContext, LayerPlace, LayerResponse, ScreenOverlay};
 use crate::tui::run_commands::CommandOutcome;
 use crate::tui::searchable_view::SearchableView;
 use crate::tui::text_wrap::to_one_line;
@@ -90,7 +88,7 @@ impl ScreenOverlay for DiffView {
     }
 
     fn choose_hints(&self, all: Vec<KeyHint>, _state: Option<&RunState>) -> Vec<KeyHint> {
-        choose_hints(&all, MAX_OVERLAY_HINTS)
+        choose_hints(&all)
     }
 
     fn copy(&self, _context: &LayerContext<'_>) -> Option<CommandOutcome> {

@@ -131,7 +131,7 @@ fn settled_a_blocking_finding_that_counts_as_minor_is_shown_so_until_its_evidenc
     };
     assert_eq!(
         play("APPROVED|"),
-        "1 blocking, counts as minor (evidence not found): alphaone betaone gammaone deltaone fails"
+        "#1 blocking, counts as minor (evidence not found): alphaone betaone gammaone deltaone fails"
     );
     let again = finding_text(1, Blocking, "one", 1);
     assert_eq!(
