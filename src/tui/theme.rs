@@ -120,6 +120,14 @@ const REVERSED_WITHOUT_GROUND: [Color; 3] = [
     Surface::DelWord.color(),
 ];
 
+/// What a theme changes of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct CellStyle {
+    fg: Color,
+    bg: Color,
+    modifier: Modifier,
+}
+
 /// A colour theme that recolours finished frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColorTheme {
@@ -320,28 +328,48 @@ impl ColorTheme {
 
     /// Recolours a finished frame.
     pub fn paint(&self, buffer: &mut Buffer) {
+        // Most cells have the style of the one before them.
+        let mut before = CellStyle::default();
+        let mut painted = self.paint_style(before);
+        for cell in &mut buffer.content {
+            let style = CellStyle {
+                fg: cell.fg,
+                bg: cell.bg,
+                modifier: cell.modifier,
+            };
+            if style != before {
+                before = style;
+                painted = self.paint_style(style);
+            }
+            cell.fg = painted.fg;
+            cell.bg = painted.bg;
+            cell.modifier = painted.modifier;
+        }
+    }
+
+    fn paint_style(&self, style: CellStyle) -> CellStyle {
         // Without colours, quiet text is dimmed.
         let dims = self.palette.quiet == Color::Reset;
-        for cell in &mut buffer.content {
-            let at = match cell.bg {
-                Color::Reset => Some(0),
-                other => Surface::from_color(other).map(|surface| 1 + surface as usize),
-            };
-            let (ground, texts) = self.grounds[at.unwrap_or(0)];
-            let is_picked = cell.bg == Surface::Picked.color();
-            if dims && !is_picked && Some(cell.fg) == QUIET.fg {
-                cell.modifier.insert(Modifier::DIM);
-            }
-            if ground == Color::Reset && REVERSED_WITHOUT_GROUND.contains(&cell.bg) {
-                cell.modifier.insert(Modifier::REVERSED);
-            }
-            if let Some(text) = TEXT_COLORS.iter().position(|of| *of == cell.fg) {
-                cell.fg = texts[text];
-            }
-            if at.is_some() {
-                cell.bg = ground;
-            }
+        let at = match style.bg {
+            Color::Reset => Some(0),
+            other => Surface::from_color(other).map(|surface| 1 + surface as usize),
+        };
+        let (ground, texts) = self.grounds[at.unwrap_or(0)];
+        let mut painted = style;
+        let is_picked = style.bg == Surface::Picked.color();
+        if dims && !is_picked && Some(style.fg) == QUIET.fg {
+            painted.modifier.insert(Modifier::DIM);
         }
+        if ground == Color::Reset && REVERSED_WITHOUT_GROUND.contains(&style.bg) {
+            painted.modifier.insert(Modifier::REVERSED);
+        }
+        if let Some(text) = TEXT_COLORS.iter().position(|of| *of == style.fg) {
+            painted.fg = texts[text];
+        }
+        if at.is_some() {
+            painted.bg = ground;
+        }
+        painted
     }
 
     #[cfg(test)]
@@ -565,6 +593,31 @@ mod tests {
             "{}",
             surfaces(&table)
         );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn each_cell_is_painted_as_if_it_stood_alone(places in proptest::collection::vec((0..13usize, 0..13usize, 0..3usize), 1..40)) {
+            let mut colors = TEXT_COLORS.to_vec();
+            colors.extend([Color::Rgb(1, 2, 3), Surface::Picked.color()]);
+            let mut grounds = vec![Color::Reset, Color::Rgb(1, 2, 3), Color::Indexed(9)];
+            grounds.extend(Surface::ALL.map(Surface::color));
+            let modifiers = [Modifier::empty(), Modifier::BOLD, Modifier::REVERSED];
+            let mut row = Buffer::empty(Rect::new(0, 0, u16::try_from(places.len()).unwrap(), 1));
+            for (cell, (color, ground, modifier)) in row.content.iter_mut().zip(places) {
+                let style = Style::new().fg(colors[color]).bg(grounds[ground]);
+                cell.set_style(style.add_modifier(modifiers[modifier]));
+            }
+            for theme in ColorTheme::built_in() {
+                let mut painted = row.clone();
+                theme.paint(&mut painted);
+                for (cell, painted) in row.content.iter().zip(&painted.content) {
+                    let mut alone = Buffer::filled(Rect::new(0, 0, 1, 1), cell.clone());
+                    theme.paint(&mut alone);
+                    proptest::prop_assert_eq!(&alone.content[0], painted, "{}", theme.name());
+                }
+            }
+        }
     }
 
     #[test]
