@@ -1,30 +1,84 @@
 //! A ratatui backend that writes fewer bytes: it scrolls rows that only moved, writes over short gaps between two
 //! changes, and leaves out what the terminal shows already.
 //!
-//! Keeps a copy of the frame that the terminal shows. Does not decide what is drawn.
+//! Keeps the frame that the terminal shows. Does not decide what is drawn.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
+use std::mem;
 use std::ops::Range;
+use std::rc::Rc;
 
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::{Buffer, Cell, CellWidth};
 use ratatui::layout::{Position, Size};
+use ratatui::style::{Color, Modifier};
 
 /// Frames with fewer changed cells are not searched for moved rows.
 const MIN_CHANGES_FOR_SCROLL: usize = 400;
 /// Moving the cursor over a gap takes up to nine bytes; writing the cells of the gap takes one byte each.
 const MAX_BRIDGED_GAP: u16 = 3;
 
+/// Modifiers that are seen on a blank.
+const SEEN_ON_BLANK: Modifier = Modifier::REVERSED
+    .union(Modifier::UNDERLINED)
+    .union(Modifier::CROSSED_OUT);
+
+/// Behind a sign, makes it an emoji: some terminals leave its second column as it was.
+const EMOJI_STYLE: char = '\u{FE0F}';
+
+/// A cell that the terminal does not show yet, behind its column and row.
+type ChangedCell<'a> = (u16, u16, &'a Cell);
+
 /// A terminal backend that sends as few bytes as possible.
 pub struct DiffBackend<W: Write> {
     inner: CrosstermBackend<W>,
-    /// The frame that the terminal shows; `None` if unknown.
-    shown: Option<Buffer>,
-    /// Buffer for the previous frame, reused for every frame.
-    before: Buffer,
-    /// Number of cells that are not blank, per row of `shown`; `None` if the row changed since the last count.
+    frames: FrameHandover,
+    /// Number of cells that are not blank, per row of the shown frame; `None` if the row changed since the last count.
     filled_cell_counts: Vec<Option<usize>>,
     cursor: CursorState,
+}
+
+/// Hands finished frames to the backend, which compares them with what the terminal shows.
+///
+/// The library's own comparison, the iterator that a backend gets, was a third of a frame's cost; it is only
+/// used where the terminal's frame is not known.
+#[derive(Debug, Clone, Default)]
+pub struct FrameHandover(Rc<RefCell<FramePair>>);
+
+#[derive(Debug, Default)]
+struct FramePair {
+    /// The finished frame, until the backend draws it.
+    finished: Option<Buffer>,
+    /// The frame that the terminal shows; `None` if unknown.
+    shown: Option<Buffer>,
+    /// The memory of an earlier frame.
+    spare: Buffer,
+}
+
+impl FrameHandover {
+    /// Takes the content of a finished frame and leaves that of an earlier one in its place. Four buffers are in use then,
+    /// of half a megabyte each for a large terminal; that pays off as soon as text streams.
+    pub fn take_frame(&self, frame: &mut Buffer) {
+        let mut frames = self.0.borrow_mut();
+        let finished = if frames.has_shown(frame) {
+            let mut spare = mem::take(&mut frames.spare);
+            spare.resize(frame.area);
+            mem::replace(frame, spare)
+        } else {
+            // The library compares it with the one before it.
+            frame.clone()
+        };
+        frames.finished = Some(finished);
+    }
+}
+
+impl FramePair {
+    /// Returns whether the terminal's frame is known and has the size of another one.
+    fn has_shown(&self, other: &Buffer) -> bool {
+        let shown = self.shown.as_ref();
+        shown.is_some_and(|shown| shown.area == other.area)
+    }
 }
 
 /// The known state of the cursor.
@@ -39,23 +93,40 @@ impl<W: Write> DiffBackend<W> {
     pub fn new(out: W) -> Self {
         Self {
             inner: CrosstermBackend::new(out),
-            shown: None,
-            before: Buffer::default(),
+            frames: FrameHandover::default(),
             filled_cell_counts: Vec::new(),
             cursor: CursorState::default(),
         }
     }
 
-    /// Returns whether it knows what the terminal shows.
-    pub fn knows_frame(&self) -> bool {
-        self.shown.is_some()
+    /// Returns where frames are handed over that it is to compare; without, the library compares them.
+    pub fn frames(&self) -> FrameHandover {
+        self.frames.clone()
     }
 
-    /// Stores the frame that the terminal shows. The copy takes half a megabyte for a large terminal; that pays off as
-    /// soon as text streams.
-    pub fn learn_frame(&mut self, shown: Buffer) {
-        self.shown = Some(shown);
-        self.filled_cell_counts.clear();
+    /// Sends what differs between the frame that the terminal shows and the next one.
+    fn draw_changes(&mut self, before: &Buffer, after: &Buffer) -> io::Result<()> {
+        let changed = changed_cells(before, after);
+        if changed.is_empty() {
+            return Ok(());
+        }
+        self.cursor.at = None;
+        let counts = &mut self.filled_cell_counts;
+        let is_much = changed.len() >= MIN_CHANGES_FOR_SCROLL;
+        let were = is_much.then(|| count_filled_cells(counts, before));
+        invalidate_counts(counts, &changed);
+        let moved = were.and_then(|were| {
+            let are = count_filled_cells(counts, after);
+            RowScroll::detect(before, &were, after, &are, &changed)
+        });
+        match moved {
+            None => self.inner.draw(bridge_gaps(&changed, after).into_iter()),
+            Some(moved) => {
+                self.write_scroll(&moved)?;
+                let left = moved.cells_left(after, &changed);
+                self.inner.draw(bridge_gaps(&left, after).into_iter())
+            }
+        }
     }
 
     fn write_scroll(&mut self, moved: &RowScroll) -> io::Result<()> {
@@ -83,34 +154,27 @@ impl<W: Write> Backend for DiffBackend<W> {
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        let changed: Vec<_> = content.collect();
-        if changed.is_empty() {
-            return Ok(());
-        }
-        self.cursor.at = None;
-        let Some(mut shown) = self.shown.take() else {
-            return self.inner.draw(changed.into_iter());
+        let (finished, shown) = {
+            let mut frames = self.frames.0.borrow_mut();
+            (frames.finished.take(), frames.shown.take())
         };
-        let is_much = changed.len() >= MIN_CHANGES_FOR_SCROLL;
-        let were = is_much.then(|| {
-            copy_buffer(&shown, &mut self.before);
-            count_filled_cells(&mut self.filled_cell_counts, &shown)
-        });
-        apply_changes(&mut shown, &changed);
-        invalidate_counts(&mut self.filled_cell_counts, &changed);
-        let moved = were.and_then(|were| {
-            let are = count_filled_cells(&mut self.filled_cell_counts, &shown);
-            RowScroll::detect(&self.before, &were, &shown, &are, &changed)
-        });
-        match moved {
-            None => self.inner.draw(bridge_gaps(&changed, &shown).into_iter())?,
-            Some(moved) => {
-                self.write_scroll(&moved)?;
-                let left = moved.cells_left(&shown, &changed);
-                self.inner.draw(bridge_gaps(&left, &shown).into_iter())?;
+        if let (Some(finished), Some(shown)) = (&finished, &shown)
+            && finished.area == shown.area
+        {
+            self.draw_changes(shown, finished)?;
+        } else {
+            self.filled_cell_counts.clear();
+            let changed: Vec<_> = content.collect();
+            if !changed.is_empty() {
+                self.cursor.at = None;
+                self.inner.draw(changed.into_iter())?;
             }
         }
-        self.shown = Some(shown);
+        let mut frames = self.frames.0.borrow_mut();
+        frames.shown = finished;
+        if let Some(spare) = shown {
+            frames.spare = spare;
+        }
         Ok(())
     }
 
@@ -146,7 +210,7 @@ impl<W: Write> Backend for DiffBackend<W> {
 
     fn clear_region(&mut self, what: ClearType) -> io::Result<()> {
         self.cursor.at = None;
-        self.shown = None;
+        self.frames.0.borrow_mut().shown = None;
         self.filled_cell_counts.clear();
         self.inner.clear_region(what)
     }
@@ -168,37 +232,81 @@ impl<W: Write> Backend for DiffBackend<W> {
     }
 }
 
-/// Copies a buffer into the memory of another one.
-fn copy_buffer(from: &Buffer, to: &mut Buffer) {
-    to.area = from.area;
-    to.content.clone_from(&from.content);
+/// Returns the cells to send so that a terminal that shows one frame shows another one of the same size.
+fn changed_cells<'a>(before: &Buffer, after: &'a Buffer) -> Vec<ChangedCell<'a>> {
+    let mut changed = Vec::new();
+    for y in 0..after.area.height {
+        push_row_changes(&mut changed, y, row_cells(before, y), row_cells(after, y));
+    }
+    changed
 }
 
-/// Applies changed cells to the stored frame.
-fn apply_changes(shown: &mut Buffer, changed: &[(u16, u16, &Cell)]) {
-    for (x, y, cell) in changed {
-        if let Some(place) = shown.cell_mut((*x, *y)) {
-            place.clone_from(cell);
+/// Adds the changed cells of a row, which are those that the library finds.
+fn push_row_changes<'a>(
+    changed: &mut Vec<ChangedCell<'a>>,
+    y: u16,
+    before: &[Cell],
+    after: &'a [Cell],
+) {
+    let mut next = 0;
+    // Up to here the ground of a wide letter may still be seen, whatever is there now.
+    let mut stale_to = 0;
+    for (x, (old, new)) in (0..).zip(before.iter().zip(after)) {
+        // What a wide letter covers is not compared.
+        if x < next {
+            continue;
         }
-        // The cells that a wide letter covers are blank.
-        for x in (x + 1..).take(cell_width(cell).saturating_sub(1)) {
-            if let Some(place) = shown.cell_mut((x, *y)) {
-                place.reset();
+        let is_same = is_same_cell(old, new);
+        let is_stale = x < stale_to;
+        if is_same && !is_stale && new.symbol().len() == 1 {
+            continue;
+        }
+        next = x + cell_width(new).max(1);
+        if is_stale {
+            changed.push((x, y, new));
+            stale_to = stale_to.max(next);
+        } else if !is_same {
+            changed.push((x, y, new));
+            if next == x + 1 && is_seen_when_blank(old) {
+                stale_to = x + cell_width(old);
+            }
+            if next > x + 1 && new.symbol().contains(EMOJI_STYLE) {
+                let covered = (x + 1..next).zip(before.iter().zip(after).skip(usize::from(x) + 1));
+                let stale = covered.filter(|(_, (old, new))| old.symbol() != new.symbol());
+                changed.extend(stale.map(|(x, (_, new))| (x, y, new)));
             }
         }
     }
 }
 
-fn cell_width(cell: &Cell) -> usize {
-    unicode_width::UnicodeWidthStr::width(cell.symbol())
+fn is_seen_when_blank(cell: &Cell) -> bool {
+    cell.bg != Color::Reset || cell.modifier.intersects(SEEN_ON_BLANK)
+}
+
+/// Returns whether two cells look the same.
+#[inline]
+fn is_same_cell(one: &Cell, other: &Cell) -> bool {
+    one.fg == other.fg
+        && one.bg == other.bg
+        && one.modifier == other.modifier
+        && match (one.symbol().as_bytes(), other.symbol().as_bytes()) {
+            ([one], [other]) => one == other,
+            (one, other) => one == other,
+        }
+}
+
+fn is_same_row(one: &[Cell], other: &[Cell]) -> bool {
+    let mut cells = one.iter().zip(other);
+    one.len() == other.len() && cells.all(|(one, other)| is_same_cell(one, other))
+}
+
+fn cell_width(cell: &Cell) -> u16 {
+    cell.symbol().cell_width()
 }
 
 /// Adds the unchanged cells of short gaps to the changes.
-fn bridge_gaps<'a>(
-    changed: &[(u16, u16, &'a Cell)],
-    shown: &'a Buffer,
-) -> Vec<(u16, u16, &'a Cell)> {
-    let mut all: Vec<(u16, u16, &Cell)> = Vec::with_capacity(changed.len() + changed.len() / 4);
+fn bridge_gaps<'a>(changed: &[ChangedCell<'a>], shown: &'a Buffer) -> Vec<ChangedCell<'a>> {
+    let mut all: Vec<ChangedCell<'_>> = Vec::with_capacity(changed.len() + changed.len() / 4);
     for &(x, y, cell) in changed {
         if let Some(&(last_x, last_y, last)) = all.last()
             && last_y == y
@@ -207,7 +315,7 @@ fn bridge_gaps<'a>(
         {
             let gap = (last_x + 1..x).map(|x| Some((x, y, shown.cell((x, y))?)));
             let gap: Option<Vec<_>> = gap.collect();
-            let is_plain = |(_, _, cell): &(u16, u16, &Cell)| {
+            let is_plain = |(_, _, cell): &ChangedCell<'_>| {
                 cell.symbol().is_ascii() && cell.style() == last.style()
             };
             if let Some(gap) = gap.filter(|gap| cell_width(last) == 1 && gap.iter().all(is_plain)) {
@@ -242,7 +350,7 @@ impl RowScroll {
         were: &[usize],
         after: &Buffer,
         are: &[usize],
-        changed: &[(u16, u16, &Cell)],
+        changed: &[ChangedCell<'_>],
     ) -> Option<Self> {
         let height = after.area.height;
         let mut costs = vec![0; usize::from(height)];
@@ -259,7 +367,7 @@ impl RowScroll {
             let n = were.get(usize::from(from));
             let is_blank = n == Some(&0);
             n == are.get(usize::from(to))
-                && (is_blank || row_cells(before, from) == row_cells(after, to))
+                && (is_blank || is_same_row(row_cells(before, from), row_cells(after, to)))
         };
         let mut best = (changed.len() / 2, None);
         for by in 1..height {
@@ -312,8 +420,8 @@ impl RowScroll {
     fn cells_left<'a>(
         &self,
         shown: &'a Buffer,
-        changed: &[(u16, u16, &'a Cell)],
-    ) -> Vec<(u16, u16, &'a Cell)> {
+        changed: &[ChangedCell<'a>],
+    ) -> Vec<ChangedCell<'a>> {
         let exposed = self.exposed_rows();
         let above = changed.iter().filter(|(_, y, _)| *y < self.rows.start);
         let below = changed.iter().filter(|(_, y, _)| *y >= self.rows.end);
@@ -323,7 +431,7 @@ impl RowScroll {
             cells.filter_map(move |(x, cell)| {
                 let is_covered = x < covered_to;
                 if !is_covered {
-                    covered_to = x.saturating_add(u16::try_from(cell_width(cell)).unwrap_or(1));
+                    covered_to = x.saturating_add(cell_width(cell));
                 }
                 (!is_covered && is_filled(cell)).then_some((x, y, cell))
             })
@@ -347,7 +455,7 @@ fn count_filled_cells(written: &mut Vec<Option<usize>>, buffer: &Buffer) -> Vec<
 }
 
 /// Drops the counts of rows that changed.
-fn invalidate_counts(written: &mut [Option<usize>], changed: &[(u16, u16, &Cell)]) {
+fn invalidate_counts(written: &mut [Option<usize>], changed: &[ChangedCell<'_>]) {
     for (_, y, _) in changed {
         if let Some(n) = written.get_mut(usize::from(*y)) {
             *n = None;
@@ -357,7 +465,10 @@ fn invalidate_counts(written: &mut [Option<usize>], changed: &[(u16, u16, &Cell)
 
 /// Returns whether a cell is not blank; the symbol alone settles most cases.
 fn is_filled(cell: &Cell) -> bool {
-    cell.symbol() != " " || cell.style() != Cell::EMPTY.style()
+    cell.symbol() != " "
+        || cell.bg != Color::Reset
+        || cell.fg != Color::Reset
+        || !cell.modifier.is_empty()
 }
 
 fn row_cells(buffer: &Buffer, y: u16) -> &[Cell] {
@@ -422,10 +533,12 @@ mod tests {
         let mut out = Vec::new();
         let mut terminal = DiffBackend::new(&mut out);
         let mut before = Buffer::empty(AREA);
-        terminal.learn_frame(before.clone());
-        for after in frames {
-            terminal.draw(before.diff(after).into_iter()).unwrap();
-            before = after.clone();
+        for after in std::iter::once(&before.clone()).chain(frames) {
+            let mut drawn = after.clone();
+            terminal.frames().take_frame(&mut drawn);
+            // The library would compare what was left in the place of the frame.
+            terminal.draw(before.diff_iter(&drawn)).unwrap();
+            before = drawn;
         }
         drop(terminal);
         out
@@ -464,6 +577,42 @@ mod tests {
     }
 
     #[test]
+    fn a_frame_is_sent_whole_after_the_window_was_cleared_or_resized() {
+        let small = Rect::new(0, 0, 20, 16);
+        // The size of the frame, whether the window is cleared before, and whether the frame is sent.
+        let steps = [
+            (AREA, false, true),
+            (AREA, false, false),
+            (AREA, true, true),
+            (small, true, true),
+            (small, false, false),
+            (AREA, false, true),
+        ];
+        // Without a blank, which is not sent.
+        let text = "text";
+        let count_sent = |n_steps: usize| {
+            let mut out = Vec::new();
+            let mut terminal = DiffBackend::new(&mut out);
+            for (area, is_cleared, _) in steps.into_iter().take(n_steps) {
+                if is_cleared {
+                    terminal.clear().unwrap();
+                }
+                let mut drawn = Buffer::empty(area);
+                drawn.set_string(0, 0, text, Style::new());
+                terminal.frames().take_frame(&mut drawn);
+                let blank = Buffer::empty(area);
+                terminal.draw(blank.diff_iter(&drawn)).unwrap();
+            }
+            drop(terminal);
+            String::from_utf8(out).unwrap().matches(text).count()
+        };
+        for (n, (area, _, is_sent)) in steps.into_iter().enumerate() {
+            let n_sent = count_sent(n + 1) - count_sent(n);
+            assert_eq!(n_sent == 1, is_sent, "{n} {area:?}");
+        }
+    }
+
+    #[test]
     fn nothing_new_is_nothing_sent() {
         let mut out = Vec::new();
         let mut terminal = DiffBackend::new(&mut out);
@@ -477,7 +626,34 @@ mod tests {
         assert_eq!(out.len(), n_bytes);
     }
 
+    /// Two frames of a row each, of letters that are narrow, wide or emoji, on several grounds.
+    fn rows_with_letters() -> impl Strategy<Value = [Buffer; 2]> {
+        let letters = ["a", "b", " ", "漢", "é", "🎉", "⚠\u{fe0f}", "e\u{301}"];
+        let sign = (proptest::sample::select(letters.to_vec()), 0..5u8);
+        let row = proptest::collection::vec(sign, 0..20).prop_map(|signs| {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
+            let mut x = 0;
+            for (sign, style) in signs {
+                let style = match style {
+                    0 => Style::new(),
+                    1 => Style::new().fg(Color::Red),
+                    2 => Style::new().add_modifier(Modifier::REVERSED),
+                    3 => Style::new().add_modifier(Modifier::BOLD),
+                    _ => Style::new().bg(Color::Blue),
+                };
+                (x, _) = buffer.set_stringn(x, 0, sign, usize::from(12 - x), style);
+            }
+            buffer
+        });
+        [row.clone(), row]
+    }
+
     proptest! {
+        #[test]
+        fn the_changes_are_those_that_the_library_finds([before, after] in rows_with_letters()) {
+            prop_assert_eq!(changed_cells(&before, &after), before.diff(&after));
+        }
+
         #[test]
         fn the_terminal_shows_what_was_drawn(lines in lines(), from in proptest::collection::vec(0..44usize, 1..6)) {
             let frames: Vec<Buffer> = from.iter().map(|from| frame(&lines[*from..])).collect();

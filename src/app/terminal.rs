@@ -314,20 +314,19 @@ impl TuiTerminal {
         }
         let (begin, end) = self.frame_marks;
         self.pending.0.borrow_mut().extend_from_slice(begin);
-        let is_new = self.diffs_frames && !self.inner.backend().knows_frame();
+        let frames = self.diffs_frames.then(|| self.inner.backend().frames());
         #[cfg(panics_on_request)]
         panic_injection::panic_if_requested();
         let is_of_ascii = self.is_ascii_only;
-        let drawn = self.inner.draw(|frame| {
+        self.inner.draw(|frame| {
             draw(frame);
             if is_of_ascii {
                 ascii_fallback::replace_non_ascii(frame.buffer_mut());
             }
+            if let Some(frames) = frames {
+                frames.take_frame(frame.buffer_mut());
+            }
         })?;
-        if is_new {
-            let shown = drawn.buffer.clone();
-            self.inner.backend_mut().learn_frame(shown);
-        }
         let mut pending = self.pending.0.borrow_mut();
         if pending.len() == begin.len() {
             pending.clear();
