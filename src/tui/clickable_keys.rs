@@ -50,7 +50,7 @@ pub fn hint_spans(text: &str, style: Style) -> Vec<Span<'static>> {
         let begins = plain.trim().is_empty() && spans.is_empty()
             || HINT_PREFIXES.iter().any(|before| plain.ends_with(before))
             || was_bare && plain.trim().is_empty();
-        if let Some((hint, is_bare)) = parse_hint(rest).filter(|_| begins) {
+        if begins && let Some((hint, is_bare)) = parse_hint(rest) {
             if !plain.is_empty() {
                 spans.push(Span::styled(std::mem::take(&mut plain), style));
             }

@@ -56,9 +56,7 @@ pub fn draw(
         height: area.height.min(n_filled),
         ..area
     };
-    frame
-        .buffer_mut()
-        .set_style(filled, theme::Surface::Panel.style());
+    theme::Surface::Panel.fill(frame.buffer_mut(), filled);
     if area.height >= n_filled {
         let title = title_line(screen, state, usize::from(area.width));
         draw_line(frame, &title, row(0));

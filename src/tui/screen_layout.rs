@@ -229,7 +229,7 @@ impl Screen {
             height: padding,
             ..place
         };
-        frame.buffer_mut().set_style(ground, Surface::Panel.style());
+        Surface::Panel.fill(frame.buffer_mut(), ground);
         let buttons = sidebar::draw(frame, place, state, &about);
         self.hit_areas.buttons.extend(buttons);
     }

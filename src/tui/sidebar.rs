@@ -65,7 +65,7 @@ pub fn draw(
     state: &RunState,
     about: &SidebarContext<'_>,
 ) -> SidebarButtons {
-    frame.buffer_mut().set_style(area, Surface::Panel.style());
+    Surface::Panel.fill(frame.buffer_mut(), area);
     let inner = Rect {
         x: area.x + PADDING_COLUMNS,
         width: area.width.saturating_sub(2 * PADDING_COLUMNS),

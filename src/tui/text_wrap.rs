@@ -4,12 +4,13 @@
 //! them. The results contain no control characters.
 
 use ratatui::Frame;
-use ratatui::buffer::{Buffer, CellWidth};
+use ratatui::buffer::{Cell, CellWidth};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::view_area::row_cells;
 use crate::text::clean_text;
 
 /// Makes a text safe to draw: cleaned, with tabs as spaces, and no control characters except line ends.
@@ -77,6 +78,15 @@ pub fn line_width(line: &Line<'_>) -> usize {
     spans_width(&line.spans)
 }
 
+/// Returns whether a line takes no column.
+pub fn is_blank_line(line: &Line<'_>) -> bool {
+    let mut signs = line
+        .spans
+        .iter()
+        .flat_map(|span| split_graphemes(&span.content));
+    signs.all(|sign| grapheme_width(sign) == 0)
+}
+
 /// Returns how many columns some spans take together.
 pub fn spans_width(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| text_width(&span.content)).sum()
@@ -103,43 +113,41 @@ pub fn fit_border_line(line: Line<'static>) -> Line<'static> {
 /// The library starts a span where the text before it would end if its letters were joined; in Arabic, the
 /// span would cover the last letters.
 pub fn draw_line(frame: &mut Frame, line: &Line<'_>, area: Rect) {
-    let buffer = frame.buffer_mut();
-    let area = Rect { height: 1, ..area }.intersection(buffer.area);
-    if !area.is_empty() {
-        buffer.set_style(area, line.style);
-        let mut x = area.x;
-        for span in &line.spans {
-            let room = area.right().saturating_sub(x);
-            let style = line.style.patch(span.style);
-            x = draw_span(buffer, x, area.y, &span.content, room, style);
+    let cells = row_cells(frame.buffer_mut(), area);
+    if line.style != Style::new() {
+        for cell in cells.iter_mut() {
+            cell.set_style(line.style);
         }
+    }
+    let mut n_drawn = 0;
+    for span in &line.spans {
+        let room = cells.get_mut(n_drawn..).unwrap_or_default();
+        n_drawn += draw_span(room, &span.content, line.style.patch(span.style));
     }
 }
 
-/// Draws a text in at most `room` columns; returns the column after it.
-fn draw_span(buffer: &mut Buffer, x: u16, y: u16, text: &str, room: u16, style: Style) -> u16 {
-    let end = x.saturating_add(room).min(buffer.area.right());
-    let mut x = x;
-    for sign in split_graphemes(text).filter(|sign| !sign.contains(char::is_control)) {
-        let covered = match u16::try_from(grapheme_width(sign)) {
-            Ok(width @ 1..) => x + 1..x.saturating_add(width),
-            _ => continue,
+/// Draws as much of a text as there are cells for; returns how many of them it takes.
+fn draw_span(cells: &mut [Cell], text: &str, style: Style) -> usize {
+    let mut n_drawn = 0;
+    for sign in split_graphemes(text) {
+        let width = match sign.as_bytes() {
+            [b' '..=b'~'] => 1,
+            _ if sign.contains(char::is_control) => continue,
+            _ => grapheme_width(sign),
         };
-        if covered.end > end {
-            break;
-        }
-        if let Some(cell) = buffer.cell_mut((x, y)) {
-            cell.set_symbol(sign).set_style(style);
-        }
-        x = covered.end;
-        // What a wide letter covers is blank.
-        for covered in covered {
-            if let Some(cell) = buffer.cell_mut((covered, y)) {
-                cell.reset();
+        let place = cells.get_mut(n_drawn..n_drawn + width);
+        match place {
+            Some([first, covered @ ..]) => {
+                first.set_symbol(sign).set_style(style);
+                // What a wide letter covers is blank.
+                covered.iter_mut().for_each(Cell::reset);
             }
+            Some([]) => {}
+            None => break,
         }
+        n_drawn += width;
     }
-    x
+    n_drawn
 }
 
 /// Truncates a line to at most `columns`, with an ellipsis if something is missing.

@@ -1,5 +1,6 @@
 //! Splits areas of the window.
 
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 
 /// Takes up to `rows` rows from the bottom of an area.
@@ -63,4 +64,18 @@ pub fn inset(area: Rect, columns: u16) -> Rect {
         width: area.width - 2 * columns,
         ..area
     }
+}
+
+/// Returns the cells of an area's first row, as far as they are in the buffer. For many cells it is cheaper than to ask the
+/// buffer for each.
+pub fn row_cells(buffer: &mut Buffer, area: Rect) -> &mut [Cell] {
+    let row = Rect { height: 1, ..area }.intersection(buffer.area);
+    if row.is_empty() {
+        return &mut [];
+    }
+    let first = buffer.index_of(row.x, row.y);
+    let cells = buffer
+        .content
+        .get_mut(first..first + usize::from(row.width));
+    cells.unwrap_or_default()
 }

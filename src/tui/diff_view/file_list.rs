@@ -10,7 +10,7 @@ use crate::tui::theme::{self, Surface};
 
 /// Draws the files around the chosen one, on a panel over the whole height.
 pub fn draw(files: &[FileDiff], chosen: usize, frame: &mut Frame, area: Rect) {
-    frame.buffer_mut().set_style(area, Surface::Panel.style());
+    Surface::Panel.fill(frame.buffer_mut(), area);
     let columns = usize::from(area.width);
     // The first row stays empty, beside the first heading.
     let n_rows = usize::from(area.height).saturating_sub(1);

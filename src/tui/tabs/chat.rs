@@ -291,9 +291,7 @@ fn draw_row(frame: &mut Frame, row: &TranscriptRow, place: Rect, lead: u16) {
     };
     let mark = Rect { width: 1, ..place };
     if bar == "▌" {
-        frame
-            .buffer_mut()
-            .set_style(row_area, Surface::Raised.style());
+        Surface::Raised.fill(frame.buffer_mut(), row_area);
     }
     draw_line(frame, &row.line, text);
     frame.render_widget(Line::styled(bar, style), mark);

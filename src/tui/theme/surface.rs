@@ -6,10 +6,13 @@
 
 use std::sync::LazyLock;
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
 use super::color_palettes::{ColorPalette, DARK_PALETTE, LIGHT_PALETTE};
 use super::color_support::ColorSupport;
+use crate::tui::view_area::row_cells;
 
 /// A ground of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +62,15 @@ impl Surface {
     /// Returns the style that has this ground and changes nothing else.
     pub const fn style(self) -> Style {
         Style::new().bg(self.color())
+    }
+
+    /// Gives an area this ground, and changes nothing else.
+    pub fn fill(self, buffer: &mut Buffer, area: Rect) {
+        for row in area.rows() {
+            for cell in row_cells(buffer, row) {
+                cell.bg = self.color();
+            }
+        }
     }
 
     /// Returns the colour that stands for this ground until the frame is painted. No style uses it otherwise.

@@ -109,8 +109,8 @@ impl BlockLayout {
     }
 
     /// Returns all lines from the first one on.
-    pub fn lines(&self) -> impl Iterator<Item = Line<'static>> {
-        self.lines.iter().chain(&self.tail).cloned()
+    pub fn lines(&self) -> impl Iterator<Item = &Line<'static>> {
+        self.lines.iter().chain(&self.tail)
     }
 }
 

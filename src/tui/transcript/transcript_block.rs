@@ -415,7 +415,7 @@ impl TranscriptBlock {
         &mut self,
         columns: usize,
         folding: FoldState,
-    ) -> impl Iterator<Item = Line<'static>> {
+    ) -> impl Iterator<Item = &Line<'static>> {
         let n_shown = self.height(columns, folding);
         self.layout.lines().take(n_shown)
     }

@@ -8,6 +8,7 @@ use super::ChatTranscript;
 use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use super::transcript_columns::TranscriptColumns;
 use super::transcript_scroll::{ScrollWindow, TranscriptScrollPosition};
+use crate::tui::text_wrap::is_blank_line;
 
 /// The rows that a transcript is laid out for.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +111,7 @@ impl ChatTranscript {
             let lines = block.lines(columns, folding).enumerate();
             for (n, line) in lines.skip(skip).take(left) {
                 left -= 1;
-                let is_blank = line.width() == 0;
+                let is_blank = is_blank_line(line);
                 if is_blank && follows_end && shown.len() == self.n_pinned_rows {
                     continue;
                 }
@@ -120,7 +121,7 @@ impl ChatTranscript {
                     is_selected: is_picked && !is_between,
                     speaker: (!is_between || goes_on).then_some(speaker),
                     is_step_card: is_card && !is_between,
-                    line,
+                    line: line.clone(),
                     indent,
                 });
             }
@@ -171,11 +172,11 @@ impl ChatTranscript {
             line,
             indent,
         };
-        let heading = block.lines(columns, folding).last().unwrap_or_default();
+        let heading = block.lines(columns, folding).last().cloned();
         let heading = TranscriptRow {
             speaker: Some(BlockAuthor::System),
             is_step_card: true,
-            ..row(heading)
+            ..row(heading.unwrap_or_default())
         };
         vec![heading, row(Line::default())]
     }

@@ -281,7 +281,7 @@ impl ChatTranscript {
             return;
         };
         let (columns, _) = wide.width_and_indent(block);
-        let has = |line: Line<'_>| line.to_string().to_lowercase().contains(&find.query);
+        let has = |line: &Line<'_>| line.to_string().to_lowercase().contains(&find.query);
         let mut line = block.lines(columns, thinking).position(has);
         if line.is_none() && block.toggle_fold(thinking) {
             find.opened_block = Some(number);
