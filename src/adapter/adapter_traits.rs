@@ -87,6 +87,8 @@ pub struct SandboxDescription {
     pub by_kernel: &'static str,
     /// What only the protocol enforces.
     pub by_protocol: &'static str,
+    /// What an agent can write and reach, in one short sentence for the Status tab.
+    pub summary: &'static str,
 }
 
 /// Where a CLI's rules files are, and how they are read.

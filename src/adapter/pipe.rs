@@ -21,6 +21,7 @@ static TRAITS: AdapterTraits = AdapterTraits {
     sandbox: AgentSandbox::NoSandbox(SandboxDescription {
         by_kernel: "none: the needs of this program are unknown",
         by_protocol: "nothing; only its answer is read, its calls are not visible",
+        summary: "none; its calls are not visible, only its answer is read",
     }),
     bundled_bubblewrap: None,
     hook_denial: None,

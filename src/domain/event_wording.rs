@@ -393,12 +393,12 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             let text = format!("Step {step}: {}", receipt.describe_with_origin());
             program(receipt_tone(receipt), text)
         }
-        Event::ReceiptsAdded { number, sha256 } => {
-            let head: String = sha256.as_str().chars().take(12).collect();
-            program(
-                Minor,
-                format!("{}, head {head}", pluralize(*number as usize, "receipt")),
-            )
+        Event::ReceiptsAdded { number, .. } => {
+            let entries = match number {
+                1 => "1 entry".to_owned(),
+                n => format!("{n} entries"),
+            };
+            program(Minor, format!("Record of checks and approvals: {entries}"))
         }
         Event::StepProved { step, proof, .. } => {
             program(Plain, format!("Step {step}: {}", proof.summary()))

@@ -492,6 +492,15 @@ impl StepRecord {
         }
     }
 
+    /// Returns the first line of its commit without the number of the step; `None` where nothing was committed.
+    pub fn commit_title(&self) -> Option<&str> {
+        let StepOutcome::Committed { message, .. } = &self.outcome else {
+            return None;
+        };
+        let lead = format!("[Step {}] ", self.n);
+        Some(message.strip_prefix(&lead).unwrap_or(message))
+    }
+
     /// Describes what was tested, or says that it changed nothing where there was nothing to test.
     pub fn describe_tests(&self) -> String {
         let is_failing = self.assessment() == StepAssessment::Failing;

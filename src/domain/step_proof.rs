@@ -18,6 +18,7 @@ mod flaky_tests;
 mod known_failures;
 mod mutant_trial;
 mod named_tests;
+mod plain_words;
 mod proof_cost;
 mod test_location;
 

@@ -35,6 +35,7 @@ static TRAITS: AdapterTraits = AdapterTraits {
         description: SandboxDescription {
             by_kernel: "aurora's own sandbox",
             by_protocol: "flights",
+            summary: "flies only during Execute",
         },
         escape_rules: Some(EscapeRuleFiles {
             folder_variable: "AURORA_HOME",

@@ -220,21 +220,51 @@ fn describe_abstract_sockets() -> String {
     }
 }
 
+/// Returns the names of the adapters that a role uses, and their traits.
+fn role_adapters(config: &AppConfig) -> impl Iterator<Item = (&String, &'static AdapterTraits)> {
+    let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
+    let adapters = config.adapters.iter();
+    let used = adapters.filter(move |(name, _)| roles.contains(&Some(name)));
+    used.map(|(name, settings)| (name, adapter_entry(settings.kind).traits))
+}
+
 /// Describes the sandbox of each CLI that a role uses: its name, and [`describe_adapter_sandbox`].
 pub fn describe_role_sandboxes(
     kernel: &SandboxSupport,
     config: &AppConfig,
 ) -> Vec<(String, (String, String))> {
-    let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
-    let used = |name: &String| roles.contains(&Some(name));
-    let adapters = config.adapters.iter().filter(|(name, _)| used(name));
+    let describe = |traits| describe_adapter_sandbox(kernel, config, traits);
+    let adapters = role_adapters(config);
     adapters
-        .map(|(name, settings)| {
-            (
-                name.clone(),
-                describe_adapter_sandbox(kernel, config, adapter_entry(settings.kind).traits),
-            )
-        })
+        .map(|(name, traits)| (name.clone(), describe(traits)))
+        .collect()
+}
+
+/// Returns each CLI that a role uses, and in one short sentence what its agent can write and reach here. Where nothing
+/// sandboxes it, [`describe_adapter_sandbox`] has the reason and what to do.
+pub fn summarize_role_sandboxes(
+    kernel: &SandboxSupport,
+    config: &AppConfig,
+) -> Vec<(String, &'static str)> {
+    let summarize = |traits: &AdapterTraits| match (&traits.sandbox, kernel) {
+        (AgentSandbox::Cli { description, .. } | AgentSandbox::NoSandbox(description), _) => {
+            description.summary
+        }
+        (AgentSandbox::AgentCollab, SandboxSupport::Available(_))
+            if config.safety.contain_agents =>
+        {
+            "writes this repository only during Execute; rules decide about reads and network"
+        }
+        (AgentSandbox::AgentCollab, SandboxSupport::Available(_)) => {
+            "none (safety.contain_agents is off): commands that may write ask you"
+        }
+        (AgentSandbox::AgentCollab, SandboxSupport::Unavailable(_)) => {
+            "none here: commands that may write ask you. /diagnose says why"
+        }
+    };
+    let adapters = role_adapters(config);
+    adapters
+        .map(|(name, traits)| (name.clone(), summarize(traits)))
         .collect()
 }
 

@@ -31,7 +31,7 @@ pub enum AgentLabelForm {
     /// With all that is known of a usage limit.
     Full,
     Alone,
-    /// Without the double blank, and a silence without its reason, which Status shows.
+    /// Without the double blank.
     Briefly,
     /// Also without the activity, so that the elapsed time fits.
     WithTime,
@@ -256,17 +256,10 @@ fn describe_turn(
     let who = labels::role_title(role);
     let took = labels::format_elapsed(running.started_at, now);
     let text = match (&screen.tabs.status.silent_turn, running.result) {
-        (Some(silent), ResultValidity::Yes)
-            if matches!(named, AgentLabelForm::Briefly | AgentLabelForm::WithTime) =>
-        {
+        // The chat and Status say why, so that the keys keep their place here.
+        (Some(silent), ResultValidity::Yes) => {
             format!("{who} silent {}", labels::format_elapsed(silent.since, now))
         }
-        (Some(silent), ResultValidity::Yes) => format!(
-            "{who} {}",
-            screen
-                .local_clock()
-                .localize_utc_times(&silent.describe(now))
-        ),
         (None, ResultValidity::Yes) if named == AgentLabelForm::WithTime => {
             format!("{who} {took}")
         }

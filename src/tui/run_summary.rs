@@ -342,12 +342,7 @@ fn commit_row(step: &StepRecord) -> CommitRow {
         Some(_) if has_proof => theme::WARNING,
         Some(_) | None => theme::PLAIN,
     };
-    let StepOutcome::Committed {
-        commit,
-        message,
-        size,
-    } = &step.outcome
-    else {
+    let StepOutcome::Committed { commit, size, .. } = &step.outcome else {
         return CommitRow {
             step: step.n,
             commit: None,
@@ -357,14 +352,11 @@ fn commit_row(step: &StepRecord) -> CommitRow {
             size: None,
         };
     };
-    let message = to_one_line(message);
-    // The number stands in front already.
-    let lead = format!("[Step {}] ", step.n);
-    let title = message.strip_prefix(&lead).unwrap_or(&message).to_owned();
     CommitRow {
         step: step.n,
         commit: Some(labels::short_commit(commit)),
-        text: title,
+        // The number stands in front already.
+        text: step.commit_title().map_or_else(String::new, to_one_line),
         // What is proven is counted below all rows.
         proof: (has_proof && step.proof_word() != "proven").then_some(tests),
         style,

@@ -309,6 +309,12 @@ impl Screen {
         self.tabs.status.sandboxes = held;
     }
 
+    /// Stores how long a turn may take.
+    pub fn on_turn_timeout(&mut self, limit: Duration) {
+        self.is_dirty = true;
+        self.tabs.status.turn_timeout = Some(limit);
+    }
+
     /// Stores whether an agent runs without a sandbox; the header shows it.
     pub fn on_unsandboxed_agent(&mut self, is_uncontained: bool) {
         self.is_dirty = true;

@@ -32,6 +32,8 @@ use crate::text::{first_clause, pluralize};
 
 const PADDING_COLUMNS: u16 = 2;
 const MAX_GOAL_ROWS: usize = 3;
+/// How wide the bar of a context is.
+const BAR_COLUMNS: usize = 20;
 /// How many entries a list keeps at least in a low window.
 const MIN_LIST_ENTRIES: usize = 3;
 const MAX_LIST_ENTRIES: usize = 12;
@@ -297,7 +299,7 @@ fn agents_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
             (Some(window), Some(used)) => {
                 let percent = used.min(window) * 100 / window;
                 lines.push(Line::from(vec![
-                    Span::styled(usage_bar(percent), bar_style(percent, role)),
+                    Span::styled(usage_bar(percent, BAR_COLUMNS), bar_style(percent, role)),
                     Span::styled(format!(" {percent}% context"), theme::QUIET),
                 ]));
             }

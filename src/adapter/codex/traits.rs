@@ -20,6 +20,7 @@ pub(super) static TRAITS: AdapterTraits = AdapterTraits {
         description: SandboxDescription {
             by_kernel: "codex's own sandbox: read-only until Execute, then this repository, without .git, .agent-collab or network",
             by_protocol: "patches, MCP tools, commands outside the sandbox",
+            summary: "writes this repository only during Execute, without .git; no network",
         },
         escape_rules: Some(EscapeRuleFiles {
             folder_variable: "CODEX_HOME",

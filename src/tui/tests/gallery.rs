@@ -194,10 +194,7 @@ fn gone_wrong() -> (Screen, RunState) {
     });
     screen.on_sandbox_status(vec![AdapterSandboxView {
         adapter: text("codex"),
-        by_kernel: text(
-            "codex's own sandbox: read-only until Execute, then this repository, without .git, .agent-collab or network",
-        ),
-        by_protocol: text("patches, MCP tools, commands outside the sandbox"),
+        summary: text("writes this repository only during Execute, without .git; no network"),
     }]);
     let mut state = running(Phase::Execute, TurnPurpose::Fix { n: 2, attempt: 2 });
     let file = state.plan.as_mut().unwrap();

@@ -205,8 +205,7 @@ fn status_tells_who_worked_when_and_what_came_of_it() {
     let mut screen = not_writing();
     screen.on_sandbox_status(vec![AdapterSandboxView {
         adapter: "codex".to_owned(),
-        by_kernel: "codex's own sandbox: read-only until Execute, then this repository, without .git, .agent-collab or network".to_owned(),
-        by_protocol: "patches, MCP tools, commands outside the sandbox".to_owned(),
+        summary: "writes this repository only during Execute, without .git; no network".to_owned(),
     }]);
     press(&mut screen, Some(&state), &["5"]);
     check("status_long", &mut screen, Some(&state));

@@ -211,10 +211,12 @@ fn the_end_of_a_run_says_what_is_proven_of_each_step() {
     check_shown(&mut screen, (120, 40), &state, &texts);
     press(&mut screen, Some(&state), &["5"]);
     let texts = [
-        "Record    seal 0123456789ab, see agent-collab verify",
+        "1 of 3 proven, 2 waived",
+        "proven: tests fail on the old code and pass on the new",
+        "Records   every check is recorded. agent-collab verify says",
         "step 2 was waived by you",
     ];
-    check_shown(&mut screen, (120, 40), &state, &texts);
+    check_shown(&mut screen, (120, 60), &state, &texts);
 }
 
 #[test]

@@ -392,8 +392,8 @@ fn fact_lines(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let (sign, style) = tone_sign(tone);
-    if let Some(row) = step.and_then(|step| step.line(Span::styled(sign, style), columns)) {
-        return vec![row];
+    if let Some(rows) = step.and_then(|step| step.lines(Span::styled(sign, style), columns)) {
+        return rows;
     }
     if matches!(tone, FactTone::NoEffect | FactTone::Question) {
         return signed_lines(sign, text, style, columns);

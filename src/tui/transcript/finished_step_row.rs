@@ -3,16 +3,20 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::tui::text_wrap::{line_width, text_width};
+use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns};
 use crate::tui::theme;
 
-/// How many columns are free before the facts.
+/// How many columns are free before the title and the facts.
 const FACT_GAP: usize = 2;
+/// A title that is cut beside the facts keeps this many columns, or it has a row of its own.
+const MIN_TITLE_COLUMNS: usize = 24;
 
-/// A step that is done. What it does is in the heading above, and in what the agent said last.
+/// A step that is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedStepRow {
     pub step: u32,
+    /// What it does, in short; may be empty.
+    pub title: String,
     /// In the order of the checks: `tests passed`, the commit, its size.
     pub checks: Vec<String>,
 }
@@ -23,20 +27,37 @@ impl FinishedStepRow {
         format!("Step {} done · {}", self.step, self.checks.join(" · "))
     }
 
-    /// Lays the row out behind its sign; `None` where not all fits into it.
-    pub fn line(&self, sign: Span<'static>, columns: usize) -> Option<Line<'static>> {
+    /// Lays the step out behind its sign: the facts right of the title, or below it where both do not fit into a row; `None`
+    /// where the facts need more than a row.
+    pub fn lines(&self, sign: Span<'static>, columns: usize) -> Option<Vec<Line<'static>>> {
+        let lead = text_width(&sign.content);
         let mut line = Line::from(vec![sign, Span::raw(format!("Step {} done", self.step))]);
         let facts = self.facts();
         let n_facts: usize = facts.iter().map(|(text, _)| text_width(text)).sum();
+        let room = columns.saturating_sub(line_width(&line) + FACT_GAP);
+        let beside_facts = room.saturating_sub(n_facts + FACT_GAP);
+        let n_title = text_width(&self.title);
+        let has_room = beside_facts >= n_title.min(MIN_TITLE_COLUMNS);
+        let facts = facts.into_iter();
+        let facts = facts.map(|(text, style)| Span::styled(text, style));
+        if !self.title.is_empty() {
+            let room = if has_room { beside_facts } else { room };
+            let title = truncate_to_columns(&self.title, room);
+            line.push_span(Span::raw(" ".repeat(FACT_GAP)));
+            line.push_span(Span::raw(title));
+        }
+        if !has_room {
+            let indent = Span::raw(" ".repeat(lead));
+            let below = Line::from_iter(std::iter::once(indent).chain(facts));
+            return (line_width(&below) <= columns).then(|| vec![line, below]);
+        }
         let gap = columns.checked_sub(line_width(&line) + n_facts)?;
         if gap < FACT_GAP {
             return None;
         }
         line.push_span(Span::raw(" ".repeat(gap)));
-        let facts = facts.into_iter();
-        line.spans
-            .extend(facts.map(|(text, style)| Span::styled(text, style)));
-        Some(line)
+        line.spans.extend(facts);
+        Some(vec![line])
     }
 
     /// Returns the facts in pieces; only how many lines came and went has colours.

@@ -178,16 +178,22 @@ impl StepTracker {
         StageDivider::of_step(n, name, title)
     }
 
+    /// Returns the beginning of a step's text that can be its title; empty while that is not known.
+    pub(super) fn short_title(&self, n: u32) -> String {
+        let known = self.step_texts.iter().find(|(step, _)| *step == n);
+        known.map_or_else(String::new, |(_, text)| to_plain_line(first_clause(text)))
+    }
+
     /// Returns the row of the step after the current one: `○ Step 3  Describe it · 1 more`.
     pub(super) fn next_step_line(&self, columns: usize) -> Option<Line<'static>> {
         let trail = self.shown_trail?;
         let next = trail.next_step?;
-        let (n, text) = self.step_texts.iter().find(|(step, _)| *step == next)?;
+        let (n, _) = self.step_texts.iter().find(|(step, _)| *step == next)?;
         let more = match trail.n_later {
             0 => String::new(),
             n => format!(" · {n} more"),
         };
-        let text = format!("○ Step {n}  {}", to_plain_line(first_clause(text)));
+        let text = format!("○ Step {n}  {}", self.short_title(next));
         let text = truncate_to_columns(&text, columns.saturating_sub(text_width(&more)));
         Some(Line::styled(text + &more, theme::QUIET))
     }

@@ -499,7 +499,7 @@ impl ToolCallCard {
             .filter(|decision| decision.is_allowed);
         let (word, style) = match &self.end {
             _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
-            None if self.detail.asks_user() => ("and waits", theme::QUIET),
+            None if self.detail.asks_user() => ("waiting for your answer", theme::QUIET),
             None if self.pending_request.is_some() && !self.is_asked_below() => {
                 ("waiting for you", theme::NEEDS_YOU)
             }
@@ -675,10 +675,20 @@ mod tests {
     fn a_question_of_an_agent_is_named_once() {
         let other = |name: &str| ToolKind::Other(name.to_owned());
         let card = ToolCallCard::new("1", other("AskUserQuestion"), "AskUserQuestion", None);
-        check(&card, 40, FoldState::Folded, "● Asks you  and waits");
+        check(
+            &card,
+            40,
+            FoldState::Folded,
+            "● Asks you  waiting for your answer",
+        );
         let asks = "agent_collab.ask_user {\"text\":\"Which";
         let card = ToolCallCard::new("1", ToolKind::Mcp, asks, None);
-        check(&card, 40, FoldState::Folded, "● Asks you  and waits");
+        check(
+            &card,
+            40,
+            FoldState::Folded,
+            "● Asks you  waiting for your answer",
+        );
         let card = ToolCallCard::new("1", other("WebFetch"), "WebFetch", None);
         check(&card, 40, FoldState::Folded, "◐ WebFetch");
         for detail in [None, Some(&ToolCallDetail::Plain)] {

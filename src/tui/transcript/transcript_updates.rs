@@ -402,8 +402,10 @@ impl ChatTranscript {
     pub(super) fn append_step_check(&mut self, event: &Event, short: String) {
         let mut blocks = event_blocks::from_event(event);
         let is_proof = matches!(event, Event::StepProved { .. });
-        if let Event::StepProved { step, .. } = event {
-            let text = BlockContent::fact(FactTone::Plain, &format!("Step {step}: {short}"));
+        if let Event::StepProved { step, proof, .. } = event {
+            let text = format!("Step {step}: {short}");
+            let shown = proof.describe_in_plain_words();
+            let text = BlockContent::fact_with_detail(FactTone::Plain, &text, &shown);
             blocks = vec![TranscriptBlock::new(BlockAuthor::System, text)];
         }
         let fact = blocks.first().and_then(TranscriptBlock::fact);
@@ -440,6 +442,9 @@ impl ChatTranscript {
             let n_bytes = removed.map_or(0, |block| block.n_bytes());
             self.n_bytes = self.n_bytes.saturating_sub(n_bytes);
             checks.insert(0, short);
+            if !more.is_empty() && !proof.is_empty() {
+                proof.insert(0, '\n');
+            }
             proof.insert_str(0, &more);
         }
         self.scroll
@@ -447,7 +452,12 @@ impl ChatTranscript {
         self.push_blocks(if checks.is_empty() {
             event_blocks::from_event(event)
         } else {
-            let row = FinishedStepRow { step, checks };
+            let title = self.steps.short_title(step);
+            let row = FinishedStepRow {
+                step,
+                title,
+                checks,
+            };
             let content = BlockContent::finished_step(row, &proof);
             vec![TranscriptBlock::new(BlockAuthor::System, content)]
         });

@@ -12,7 +12,7 @@ use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
-use crate::engine::sandbox::describe_role_sandboxes;
+use crate::engine::sandbox::summarize_role_sandboxes;
 use crate::text::clean_text;
 use crate::tui::{
     AdapterSandboxView, ColorTheme, NextRunSettings, RunDocumentFiles, Screen, ScreenAppearance,
@@ -156,13 +156,14 @@ impl RunSession {
     /// Shows how the CLIs of a run are sandboxed.
     fn show_sandboxing(&mut self, engine: &Engine) {
         let setup = engine.setup();
-        let sandboxes = describe_role_sandboxes(&setup.sandbox_support, &setup.config).into_iter();
-        let sandboxes = sandboxes.map(|(adapter, (by_kernel, by_protocol))| AdapterSandboxView {
+        let sandboxes = summarize_role_sandboxes(&setup.sandbox_support, &setup.config).into_iter();
+        let sandboxes = sandboxes.map(|(adapter, summary)| AdapterSandboxView {
             adapter,
-            by_kernel,
-            by_protocol,
+            summary: summary.to_owned(),
         });
         self.screen.on_sandbox_status(sandboxes.collect());
+        self.screen
+            .on_turn_timeout(setup.config.limits.turn_timeout);
         self.screen
             .on_unsandboxed_agent(setup.has_uncontained_role());
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{StatusRow, plain_row};
+use super::status_row::{StatusRow, plain_row};
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 use crate::tui::discussion_board::{

@@ -1,6 +1,7 @@
 //! The Status tab: its page, and the facts that only it shows.
 
-use super::{AdapterSandboxView, SilentTurn, StatusContext, draw};
+use super::draw;
+use super::status_context::{AdapterSandboxView, SilentTurn, StatusContext};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::UnixMillis;
 use crate::tui::keymap::ComposerFocus;
@@ -8,6 +9,8 @@ use crate::tui::scroll_view::ScrollView;
 use crate::tui::searchable_view::SearchableView;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::tabs::screen_tab::{ScreenTab, TabContext};
+use std::time::Duration;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
@@ -21,6 +24,8 @@ pub struct StatusTab {
     /// Set while the running turn gives no output.
     pub silent_turn: Option<SilentTurn>,
     pub sandboxes: Vec<AdapterSandboxView>,
+    /// How long a turn may take, if known.
+    pub turn_timeout: Option<Duration>,
     /// Which agent instructions exist, and whether agents get them.
     pub instructions_note: String,
 }
@@ -86,6 +91,7 @@ impl ScreenTab for StatusTab {
             sandboxes: &self.sandboxes,
             instructions_note: &self.instructions_note,
             clock: context.clock,
+            turn_timeout: self.turn_timeout,
             interrupt: &context
                 .keymap
                 .key_label("interrupt", ComposerFocus::Focused),

@@ -5,6 +5,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::status_row::NAME_COLUMNS;
 use crate::domain::findings::{Finding, FindingDisposition};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
@@ -12,6 +13,7 @@ use crate::domain::receipt::Receipt;
 use crate::domain::review::Verdict;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::{ReviewSpan, TurnSpan, TurnSpanEnd, elapsed_millis};
+use crate::text::first_clause;
 use crate::tui::labels::{
     self, LocalClock, format_dollars, format_millis, format_tokens, short_commit,
     summarize_receipt, verdict_label,
@@ -58,7 +60,7 @@ impl StatusTable {
     /// Lets the second column begin where the texts of the rows below the table do.
     pub fn in_line_with_rows(self) -> Self {
         Self {
-            first_columns: super::NAME_COLUMNS - 2,
+            first_columns: NAME_COLUMNS - 2,
             ..self
         }
     }
@@ -155,11 +157,19 @@ impl StatusTable {
     }
 }
 
+/// How much of a verdict is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerdictForm {
+    Whole,
+    /// In one word, so that there is room for the counts.
+    OneWord,
+}
+
 /// Returns a row for each review: its verdict and the planner's answers.
-pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
+pub fn review_table(state: &RunState, clock: LocalClock, form: VerdictForm) -> StatusTable {
     let rows = state.course.reviews().iter();
     let titles = &[
-        "Review",
+        "#",
         "At",
         "Verdict",
         "Open",
@@ -168,16 +178,22 @@ pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
         "Left open",
         "Answers",
     ];
-    let rows = rows.map(|review| review_cells(review, state, clock));
+    let rows = rows.map(|review| review_cells(review, state, clock, form));
     StatusTable::new(titles, rows.collect()).in_line_with_rows()
 }
 
-fn review_cells(review: &ReviewSpan, state: &RunState, clock: LocalClock) -> Vec<(String, Style)> {
+fn review_cells(
+    review: &ReviewSpan,
+    state: &RunState,
+    clock: LocalClock,
+    form: VerdictForm,
+) -> Vec<(String, Style)> {
     let (label, style) = verdict_label(review.verdict);
-    // In one word, so that there is room for the counts.
-    let sign = match review.verdict {
-        Verdict::ChangesRequired => format!("{} changes", review.verdict.symbol()),
-        Verdict::Approved => label,
+    let sign = match (review.verdict, form) {
+        (Verdict::ChangesRequired, VerdictForm::OneWord) => {
+            format!("{} changes", review.verdict.symbol())
+        }
+        (Verdict::ChangesRequired, VerdictForm::Whole) | (Verdict::Approved, _) => label,
     };
     let doubt = if review.consistent { "" } else { " ?" };
     let plain = |text: String| (text, theme::PLAIN);
@@ -245,6 +261,11 @@ pub fn step_table(state: &RunState, now: UnixMillis) -> StatusTable {
             (None, None) => ("○", theme::QUIET, String::new(), None, 0),
         };
         let (tested, tested_style) = tested.unwrap_or_default();
+        let title = done.and_then(StepRecord::commit_title);
+        let title = title.unwrap_or_else(|| first_clause(&step.text));
+        let title = to_plain_line(title);
+        let proof = done.filter(|_| state.settings.proves_steps);
+        let proof = proof.map_or_else(Default::default, proof_cell);
         let fixes = if fixes > 0 {
             fixes.to_string()
         } else {
@@ -255,15 +276,69 @@ pub fn step_table(state: &RunState, now: UnixMillis) -> StatusTable {
             (took, theme::PLAIN),
             (commit, theme::CODE),
             (tested, tested_style),
+            proof,
             (fixes, theme::PLAIN),
-            (to_plain_line(&step.text), theme::PLAIN),
+            (title, theme::PLAIN),
         ]
     });
     let rows = match execution {
         Some(_) => rows.collect(),
         None => Vec::new(),
     };
-    StatusTable::new(&["Step", "Took", "Commit", "Tests", "Fixes", "What"], rows)
+    let titles = &["Step", "Took", "Commit", "Tests", "Proof", "Fixes", "What"];
+    StatusTable::new(titles, rows)
+}
+
+/// Returns whether the tests of a finished step or of the current one fail.
+pub fn has_failing_tests(state: &RunState) -> bool {
+    let execution = state.execution.as_ref();
+    let done = execution.into_iter().flat_map(|execution| &execution.done);
+    let done = done.filter_map(|record| record.receipt.as_ref());
+    let current = execution.and_then(|execution| execution.current.as_ref());
+    let current = current.and_then(|current| current.receipt.as_ref());
+    done.chain(current)
+        .any(|receipt| !receipt.allows_next_step())
+}
+
+/// Returns the word for what is proven of a step.
+fn proof_cell(record: &StepRecord) -> (String, Style) {
+    let word = record.proof_word();
+    let style = match word {
+        "proven" | "kept" => theme::GOOD,
+        _ => theme::WARNING,
+    };
+    (word.to_owned(), style)
+}
+
+/// Says in plain words what the words for proofs mean that the steps have; empty where there are none.
+pub fn proof_words(state: &RunState) -> String {
+    let execution = state.execution.as_ref();
+    let execution = execution.filter(|_| state.settings.proves_steps);
+    let steps = execution.map_or(&[][..], |execution| &execution.done);
+    let has_word = |word: &'static str| {
+        let steps = steps.iter();
+        steps.filter(move |record| record.proof_word() == word)
+    };
+    let is_by_mutants = |record: &StepRecord| {
+        let proof = record.proof.as_ref();
+        proof.is_some_and(|proof| proof.found.mutants.is_some())
+    };
+    let proven = if has_word("proven").any(is_by_mutants) {
+        "proven: tests fail on the old code, or on a changed line, and pass on the new"
+    } else {
+        "proven: tests fail on the old code and pass on the new"
+    };
+    let meanings = [
+        ("proven", proven),
+        ("kept", "kept: the same tests pass before and after"),
+        (
+            "checked",
+            "checked: tests pass, what they prove is not known",
+        ),
+    ];
+    let meanings = meanings.into_iter();
+    let used = meanings.filter(|(word, _)| has_word(word).next().is_some());
+    used.map(|(_, text)| text).collect::<Vec<_>>().join(" · ")
 }
 
 type StepRecordCells = (&'static str, Style, String, Option<(String, Style)>, u32);

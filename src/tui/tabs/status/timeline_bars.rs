@@ -139,22 +139,26 @@ fn timeline_rows(state: &RunState, axis: &TimelineAxis, now: UnixMillis) -> Vec<
         }
     };
     let waits = course.wait_times(now);
-    let mut rows = vec![of_role(Role::Planner)];
-    rows.extend(state.reviewer.iter().map(|_| of_role(Role::Reviewer)));
-    rows.push(TimelineRow {
-        name: "You",
-        style: theme::YOU,
-        sign: '▒',
-        segments: waits
-            .map(|(from, to)| axis.segment(from, Some(to), now))
-            .collect(),
-        failed_at: Vec::new(),
-        sum: format!(
-            "{} in {}",
-            format_millis(course.wait_millis(now)),
-            pluralize(course.wait_count(), "question")
-        ),
-    });
+    // What has not happened has no row.
+    let roles = [Role::Planner, Role::Reviewer].into_iter();
+    let roles = roles.filter(|role| course.turn_count(*role) > 0);
+    let mut rows: Vec<TimelineRow> = roles.map(of_role).collect();
+    rows.extend((course.wait_count() > 0).then(|| {
+        TimelineRow {
+            name: "You",
+            style: theme::YOU,
+            sign: '▒',
+            segments: waits
+                .map(|(from, to)| axis.segment(from, Some(to), now))
+                .collect(),
+            failed_at: Vec::new(),
+            sum: format!(
+                "{} in {}",
+                format_millis(course.wait_millis(now)),
+                pluralize(course.wait_count(), "question")
+            ),
+        }
+    }));
     rows
 }
 
