@@ -79,3 +79,30 @@ impl FinishedStepRow {
         facts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_facts_are_right_of_the_title_or_below_it() {
+        let row = FinishedStepRow {
+            step: 2,
+            title: "Add --top N to wordstat.sh".to_owned(),
+            checks: vec!["tests passed".to_owned(), "proven".to_owned()],
+        };
+        let shown = |columns| {
+            let lines = row.lines(Span::raw("✓ "), columns);
+            lines.map(|lines| lines.iter().map(Line::to_string).collect::<Vec<_>>())
+        };
+        let title = "✓ Step 2 done  Add --top N to wordstat.sh";
+        let one_row = format!("{title}     tests passed · proven");
+        assert_eq!(shown(67), Some(vec![one_row]));
+        let two_rows = vec![
+            "✓ Step 2 done  Add --top N to…".to_owned(),
+            "  tests passed · proven".to_owned(),
+        ];
+        assert_eq!(shown(30), Some(two_rows));
+        assert_eq!(shown(20), None);
+    }
+}

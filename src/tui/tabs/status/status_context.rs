@@ -70,3 +70,36 @@ pub struct AdapterSandboxView {
     /// What its agent can write and reach, in one short sentence.
     pub summary: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_turn_says_why_and_what_ends_it() {
+        let silent = |verdict: &str| SilentTurn {
+            since: UnixMillis(0),
+            verdict: (!verdict.is_empty()).then(|| verdict.to_owned()),
+        };
+        for (verdict, text) in [
+            ("", "for 0:42"),
+            (
+                "waiting: the model has not answered",
+                "for 0:42. The model has not answered",
+            ),
+            (
+                "stuck: `cat` waits for input on stdin",
+                "for 0:42. Stuck: `cat` waits for input on stdin",
+            ),
+        ] {
+            assert_eq!(silent(verdict).describe(UnixMillis(42_000)), text);
+        }
+        for (seconds, text) in [(3_600, "1 h"), (90, "1 min 30 s")] {
+            let text = format!(
+                "Ctrl+X interrupts it. A turn is stopped after {text} (limits.turn_timeout)"
+            );
+            let limit = Some(Duration::from_secs(seconds));
+            assert_eq!(describe_turn_end("Ctrl+X", limit), text);
+        }
+    }
+}
