@@ -157,7 +157,10 @@ mod tests {
         rejected.note(&responses);
         let lines = word_review(&review, &rejected).detail;
         let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-        assert_eq!(lines, ["#1 rejected: it is so", "#2 withdrawn: fast enough"]);
+        assert_eq!(
+            lines,
+            ["#1 rejected: it is so", "#2 withdrawn: fast enough"]
+        );
     }
 
     #[test]
