@@ -64,7 +64,7 @@ impl ProofRun {
             _ if is_passed => ("\u{2713}", true),
             _ if self.is_to_fail() => ("\u{2717} as it should", true),
             // Without the code that they test, new tests may fail or pass.
-            _ if self == Self::Cell(ProofCell::Red) => ("\u{2717} as it may", true),
+            _ if self == Self::Cell(ProofCell::Red) => ("\u{2717} as expected", true),
             _ => ("\u{2717} failed", false),
         };
         ProofRunEnd {
@@ -202,7 +202,7 @@ mod tests {
                 ProofRun::Cell(Red),
                 TestOutcome::Failed,
                 1,
-                "new tests on old code: ✗ as it may 4 s",
+                "new tests on old code: ✗ as expected 4 s",
                 true,
             ),
             (

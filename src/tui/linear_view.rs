@@ -11,9 +11,10 @@ mod view_lines;
 
 pub use line_commands::LineTiming;
 pub use linear_state::LinearView;
+pub use plain_text::signs_to_words;
 
 use super::Screen;
-use super::labels::{describe_program_operation, role_title};
+use super::labels::{describe_program_operation, turn_title};
 use super::text_wrap;
 use super::welcome_page::WelcomeInfo;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState};
@@ -23,8 +24,11 @@ use plain_text::without_signs;
 /// The first lines.
 const INTRODUCTION: [&str; 2] = [
     "agent-collab in linear mode: text only, line by line.",
-    "Answer a question with the number of a choice. /help lists the commands, /quit or the end of the input quits.",
+    "Answer a question with the number of a choice. An empty line answers nothing and repeats the question. /help \
+     lists the commands, /quit or the end of the input quits.",
 ];
+/// After a view with more lines, an open question is printed again.
+const MAX_VIEW_LINES: usize = 10;
 
 /// What is to be printed now.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,14 +67,20 @@ impl LineInterface<'_> {
         for news in self.screen.tabs.chat.transcript.take_news() {
             lines.extend(self.screen.linear.news_lines(news));
         }
-        if let Some(view) = self.take_view_lines() {
+        let view = self.take_view_lines();
+        let is_long_view = view.as_ref().is_some_and(|v| v.len() > MAX_VIEW_LINES);
+        if let Some(view) = view {
             self.screen.linear.speaker = None;
             lines.extend(view);
         }
         self.push_toast(&mut lines);
         self.push_activity(&mut lines);
         self.screen.linear.note_printed(&lines);
+        let n_before = lines.len();
         let asks = self.push_question(&mut lines);
+        if is_long_view && lines.len() == n_before {
+            lines.extend(self.describe_open_question());
+        }
         LinearOutput { lines, asks }
     }
 
@@ -158,7 +168,7 @@ impl LineInterface<'_> {
 /// Returns who works on what, and what identifies this turn.
 fn running_turn_line(state: &RunState) -> Option<(String, String)> {
     let running = state.running.as_ref()?;
-    let who = role_title(running.order.purpose.role());
+    let who = turn_title(&running.order.purpose);
     let does = match running.result {
         ResultValidity::Yes => running.order.purpose.describe_progress(),
         ResultValidity::No => "is being interrupted".to_owned(),

@@ -11,6 +11,9 @@ use crate::tui::dialogs::approval_dialog;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::theme;
 
+/// What the title of a question begins with.
+const QUESTION: &str = "Question: ";
+
 impl LineInterface<'_> {
     /// Prints the open dialog, or what changed in it, and asks for the text that the user writes for it. Returns whether
     /// it is a new question.
@@ -68,6 +71,14 @@ impl LineInterface<'_> {
         let is_new = self.screen.linear.asked != asked;
         self.screen.linear.asked = asked;
         is_new
+    }
+
+    /// Returns the question that is still open and its choices in one line, for the end of a long text.
+    pub(super) fn describe_open_question(&self) -> Option<String> {
+        let dialog = self.screen.linear.dialog.as_ref()?;
+        let question = dialog.lines.first()?.strip_prefix(QUESTION)?;
+        let choices: Vec<String> = numbered(&dialog.choices).collect();
+        Some(format!("Still open: {question} {}", choices.join(", ")))
     }
 
     /// Returns the lines of a dialog that were just printed as news: all that the chat has, or the first of them.
@@ -145,7 +156,7 @@ fn numbered(choices: &[String]) -> impl Iterator<Item = String> {
 
 fn print_dialog(sheet: &ChoiceDialog) -> PrintedDialog {
     let title = without_signs(&sheet.heading());
-    let mut lines = vec![format!("Question: {title}")];
+    let mut lines = vec![format!("{QUESTION}{title}")];
     for (line, style) in sheet.sequential_body() {
         // What an agent wants to run stays as it is.
         let line = if style == theme::CODE {

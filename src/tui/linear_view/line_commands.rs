@@ -12,7 +12,7 @@ use crate::tui::command_table::{
 };
 use crate::tui::composer_submit::SubmitOutcome;
 use crate::tui::composer_target::{self, ComposerTarget};
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
 use crate::tui::text_wrap::clean_for_display;
 
 /// When a line was typed.
@@ -71,10 +71,11 @@ impl LineInterface<'_> {
                 "No question with such a choice is open. An empty line repeats what is asked.",
             );
         }
-        if is_asked && is_yes_or_no(text) && self.takes_no_short_text() {
-            return self.reply(&format!(
-                "`{text}` is not one of the choices. Type a number, or a whole sentence for the agent."
-            ));
+        if is_asked && let Some(word) = parse_short_answer(text) {
+            let sheet = self.screen.pending_dialog(self.state);
+            if let Some(sheet) = sheet.filter(|_| self.takes_no_short_text()) {
+                return self.answer_shortly(&sheet, text, word, timing);
+            }
         }
         let typed = if text == "?" { "/help" } else { text };
         match parse_slash_command(typed) {
@@ -84,16 +85,35 @@ impl LineInterface<'_> {
         }
     }
 
-    /// Returns whether a question with choices is open that no agent asked, so that a bare yes would go to the wrong place.
-    /// While the goal is discussed, it may answer the agent.
+    /// Returns whether no agent asked the open question, so that a bare yes would go to the wrong place.
     fn takes_no_short_text(&self) -> bool {
         let known = self.screen.dialog_context();
         let target = composer_target::composer_target(self.state, None, &known);
-        self.screen.pending_dialog(self.state).is_some()
-            && !matches!(
-                target,
-                ComposerTarget::AgentQuestion(..) | ComposerTarget::TalkToRefiner(_)
-            )
+        !matches!(target, ComposerTarget::AgentQuestion(..))
+    }
+
+    /// Confirms the goal by a bare yes; any other question has several choices that a yes could mean.
+    fn answer_shortly(
+        &mut self,
+        sheet: &ChoiceDialog,
+        text: &str,
+        word: ShortAnswer,
+        timing: LineTiming,
+    ) -> Vec<Action> {
+        let confirms = |choice: &DialogChoice| match &choice.action {
+            ChoiceAction::Act(actions) => actions.iter().any(is_goal_confirmation),
+            _ => false,
+        };
+        match sheet.choices.iter().position(confirms) {
+            // Where the agent has just asked something, a yes may be meant for it.
+            Some(at) if word == ShortAnswer::Yes && !self.screen.linear.agent_asks => {
+                self.choose(sheet, at, timing)
+            }
+            _ => self.reply(&format!(
+                "`{text}` is not one of the choices: type a number from 1 to {}, or a whole sentence for the agent.",
+                sheet.choices.len()
+            )),
+        }
     }
 
     /// Prints the open question again, or what a text does now.
@@ -273,8 +293,23 @@ fn is_steering(action: &Action) -> bool {
     matches!(action, Action::Event(Event::Steered { .. }))
 }
 
-fn is_yes_or_no(text: &str) -> bool {
-    ["y", "yes", "n", "no"].contains(&text.to_lowercase().as_str())
+fn is_goal_confirmation(action: &Action) -> bool {
+    matches!(action, Action::Event(Event::GoalConfirmed { .. }))
+}
+
+/// A yes or no without a sentence around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ShortAnswer {
+    Yes,
+    No,
+}
+
+fn parse_short_answer(text: &str) -> Option<ShortAnswer> {
+    match text.trim_end_matches(['.', '!']).to_lowercase().as_str() {
+        "y" | "yes" | "ok" | "okay" => Some(ShortAnswer::Yes),
+        "n" | "no" => Some(ShortAnswer::No),
+        _ => None,
+    }
 }
 
 /// Returns the choice that a line names: its number from 1, or its letter.

@@ -6,8 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::plain_text::{signs_to_words, without_signs};
 use crate::domain::proof_progress::{ProofProgress, ProofRun};
 use crate::domain::step_proof::ProofCell;
+use crate::text::question_heuristic::find_question;
 use crate::tui::dialog::ComposerDraft;
-use crate::tui::labels::role_title;
+use crate::tui::labels::{JUDGE_TITLE, role_title};
 use crate::tui::markdown::strip_marks;
 use crate::tui::read_only::ReadOnlyStatus;
 use crate::tui::tab_kind::TabKind;
@@ -43,6 +44,8 @@ pub struct LinearView {
     pub(super) speaker: Option<BlockAuthor>,
     /// The block of code that an agent's text is in: whose text, the length of its fence, and what it is called.
     pub(super) fence: Option<(BlockAuthor, usize, String)>,
+    /// Whether an agent's last text ends with a question.
+    pub(super) agent_asks: bool,
     /// The last line of the user, which need not be repeated.
     pub(super) typed: String,
     /// What the user asked to see.
@@ -139,16 +142,23 @@ impl LinearView {
             }
             TranscriptNews::Speech {
                 author,
+                is_judge,
                 continues,
                 lines,
                 ..
             } => {
                 let is_next = self.speaker.replace(author) == Some(author);
                 let verb = if continues { "continues" } else { "says" };
-                let head = (!is_next).then(|| format!("{} {verb}:", author_name(author)));
+                let name = if is_judge {
+                    JUDGE_TITLE
+                } else {
+                    author_name(author)
+                };
+                let head = (!is_next).then(|| format!("{name} {verb}:"));
                 if !continues {
                     self.fence = None;
                 }
+                self.agent_asks = find_question(&lines.join("\n")).is_some();
                 let lines = lines.into_iter().map(|line| self.speak_fence(author, line));
                 head.into_iter().chain(lines).collect()
             }
@@ -201,6 +211,7 @@ mod tests {
         let mut print = |continues: bool, lines: &[&str]| {
             view.news_lines(TranscriptNews::Speech {
                 author: BlockAuthor::Agent(Role::Planner),
+                is_judge: false,
                 continues,
                 lines: lines.iter().map(|line| (*line).to_owned()).collect(),
                 reason: None,

@@ -77,6 +77,11 @@ impl LineInterface<'_> {
             self.screen.linear.typed = typed;
             return lines;
         }
+        if tab == TabKind::Status
+            && let Some(lines) = self.status_lines()
+        {
+            return lines;
+        }
         let page = self
             .screen
             .tabs
@@ -91,6 +96,16 @@ impl LineInterface<'_> {
         let margin = lines.iter().map(indent).min().unwrap_or(0);
         let lines = lines.iter().map(|line| line.get(margin..).unwrap_or(line));
         lines.map(str::to_owned).collect()
+    }
+
+    /// Returns the lines of the Status tab with a label each: its page is cut and laid out for a window.
+    fn status_lines(&self) -> Option<Vec<String>> {
+        let context = self
+            .screen
+            .settings
+            .tab_context(&self.screen.documents, self.state);
+        let lines = self.screen.tabs.status.labeled_lines(&context)?;
+        Some(lines.iter().map(|line| signs_to_words(line)).collect())
     }
 
     /// Prints the lines with a text: of the shown tab, else of the chat.

@@ -6,6 +6,7 @@ mod discussion_rows;
 mod review_rows;
 mod run_rows;
 mod status_context;
+mod status_lines;
 mod status_page;
 mod status_row;
 mod status_tab;

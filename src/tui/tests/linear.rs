@@ -3,6 +3,7 @@
 use super::world::{
     approving, asking, created, drawn, questions, running, screen, settings, story,
 };
+use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
@@ -135,6 +136,50 @@ fn a_bare_yes_is_sent_to_nobody_where_the_program_asks() {
         }
     }
     assert!(n_asked > 20, "{n_asked}");
+}
+
+#[test]
+fn a_bare_yes_confirms_the_goal_unless_the_agent_has_asked_something() {
+    let state = super::world::state(Phase::RefineGoal);
+    let goal = "Add a goal.\n\n```goal.md\n# A goal\n```\n";
+    for (said, line, confirms) in [
+        (goal, "y", true),
+        (goal, "Yes.", true),
+        (goal, "ok", true),
+        (goal, "no", false),
+        ("Should empty files count?", "yes", false),
+    ] {
+        let mut screen = linear_screen();
+        screen.on_event(UnixMillis(0), &super::stream::says(said));
+        news(&mut screen, Some(&state));
+        let actions = type_line(&mut screen, line, LineTiming::AfterQuestion, &state);
+        let is_confirmed =
+            |action: &Action| matches!(action, Action::Event(Event::GoalConfirmed { .. }));
+        assert_eq!(actions.iter().any(is_confirmed), confirms, "{said}: {line}");
+        if !confirms {
+            assert_eq!(actions, []);
+            let printed = news(&mut screen, Some(&state)).lines;
+            let is_said = |said: &String| said.contains("is not one of the choices");
+            assert!(printed.iter().any(is_said), "{printed:#?}");
+        }
+    }
+}
+
+#[test]
+fn the_status_has_a_label_in_each_line_and_cuts_nothing() {
+    let state = super::world::state(Phase::Execute);
+    let mut screen = linear_screen();
+    news(&mut screen, Some(&state));
+    type_line(&mut screen, "/status", LineTiming::AfterQuestion, &state);
+    let printed = news(&mut screen, Some(&state)).lines;
+    let rows = printed.iter().filter(|line| line.starts_with("  "));
+    for row in rows {
+        assert!(row.contains(": ") && !row.ends_with("..."), "{row}");
+    }
+    assert!(
+        printed.iter().any(|line| line == "  Stage: Execute"),
+        "{printed:#?}"
+    );
 }
 
 #[test]

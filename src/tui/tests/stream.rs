@@ -749,7 +749,7 @@ fn failed(kind: TurnFailureKind, message: &str) -> Event {
     }
 }
 
-fn says(text: &str) -> Event {
+pub(super) fn says(text: &str) -> Event {
     let text = text.to_owned();
     agent(AgentActivity::Text { text })
 }

@@ -2,6 +2,7 @@
 
 use super::draw;
 use super::status_context::{AdapterSandboxView, SilentTurn, StatusContext};
+use super::status_lines::status_lines;
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::UnixMillis;
 use crate::tui::keymap::ComposerFocus;
@@ -28,9 +29,32 @@ pub struct StatusTab {
     pub turn_timeout: Option<Duration>,
     /// Which agent instructions exist, and whether agents get them.
     pub instructions_note: String,
+    /// When it was drawn last.
+    drawn_at: Option<UnixMillis>,
 }
 
 impl StatusTab {
+    /// Returns what it shows as lines of text, as of the last frame; `None` without a run or a frame.
+    pub fn labeled_lines(&self, context: &TabContext<'_>) -> Option<Vec<String>> {
+        let about = self.status_context(context, "/interrupt");
+        Some(status_lines(context.state?, about, self.drawn_at?))
+    }
+
+    fn status_context<'a>(
+        &'a self,
+        context: &TabContext<'a>,
+        interrupt: &'a str,
+    ) -> StatusContext<'a> {
+        StatusContext {
+            state: context.state,
+            silent: self.silent_turn.as_ref(),
+            sandboxes: &self.sandboxes,
+            instructions_note: &self.instructions_note,
+            clock: context.clock,
+            interrupt,
+        }
+    }
+
     fn on_agent_activity(&mut self, at: UnixMillis, news: &AgentActivity) {
         self.silent_turn = match news {
             AgentActivity::Silent { seconds, verdict } => {
@@ -85,6 +109,7 @@ impl ScreenTab for StatusTab {
 
     fn draw(&mut self, frame: &mut Frame, area: Rect, context: &TabContext<'_>, now: UnixMillis) {
         self.page.set_page_keys(context.page_keys());
+        self.drawn_at = Some(now);
         let about = StatusContext {
             state: context.state,
             silent: self.silent_turn.as_ref(),

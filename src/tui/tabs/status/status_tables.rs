@@ -18,6 +18,7 @@ use crate::tui::labels::{
     self, LocalClock, format_dollars, format_millis, format_tokens, short_commit,
     summarize_receipt, verdict_label,
 };
+use crate::tui::linear_view::signs_to_words;
 use crate::tui::markdown::to_plain_line;
 use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
@@ -74,6 +75,35 @@ impl StatusTable {
             gone.for_each(|((text, _), _)| text.clear());
         }
         self
+    }
+
+    /// Returns each row in one line that names its cells: `Review 1: verdict approved, open 0`.
+    pub fn labeled_rows(&self) -> Vec<String> {
+        self.rows.iter().map(|row| self.labeled_row(row)).collect()
+    }
+
+    fn labeled_row(&self, row: &[(String, Style)]) -> String {
+        let cells = row.iter().zip(self.titles);
+        let cells = cells.map(|((text, _), title)| (signs_to_words(text), *title));
+        let mut cells = cells.map(|(text, title)| (text.trim().to_owned(), title));
+        let (head, title) = cells.next().unwrap_or_default();
+        // A sign before a number says how it is.
+        let (state, head) = match head.rsplit_once(' ') {
+            Some((state, n)) if n.parse::<u32>().is_ok() => (state.to_owned(), n.to_owned()),
+            _ => (String::new(), head),
+        };
+        let cells = cells.filter(|(text, _)| !text.is_empty());
+        let cells = cells.map(|(text, title)| match title {
+            "What" => text,
+            "CLI" => format!("{title} {text}"),
+            title => format!("{} {text}", title.to_lowercase()),
+        });
+        let state = (!state.is_empty()).then_some(state);
+        let cells: Vec<String> = state.into_iter().chain(cells).collect();
+        if head.is_empty() {
+            return cells.join(", ");
+        }
+        format!("{title} {head}: {}", cells.join(", "))
     }
 
     /// Lays the rows out; empty columns are left out, and the last column is cut.

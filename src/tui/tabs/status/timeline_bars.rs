@@ -91,6 +91,14 @@ pub fn timeline_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<
     rows.map(|row| row.lay_out(&axis, bar, has_sums)).collect()
 }
 
+/// Returns how long each worked, and how long the run waited for the user, in words.
+pub fn time_sums(state: &RunState, now: UnixMillis) -> Vec<String> {
+    let axis = TimelineAxis::new(&state.course, state.created, now);
+    let rows = timeline_rows(state, &axis, now).into_iter();
+    rows.map(|row| format!("{}: {}", row.name, row.sum))
+        .collect()
+}
+
 /// Describes the axis for its heading: from when to when, and what the signs mean that are on it.
 pub fn axis_remark(state: &RunState, now: UnixMillis, clock: LocalClock) -> String {
     let course = &state.course;
