@@ -145,7 +145,7 @@ impl TurnPurpose {
             Self::WritePlan => "is writing the plan".to_owned(),
             Self::Review => "is reviewing the plan".to_owned(),
             Self::Respond => "is answering the review".to_owned(),
-            Self::Judge => "is judging a dispute".to_owned(),
+            Self::Judge => "is reading both sides".to_owned(),
             Self::Step { n } => format!("is working on step {n}"),
             Self::Fix { n, attempt: 1 } => format!("is fixing step {n}"),
             Self::Fix { n, attempt } => format!("is fixing step {n}, attempt {attempt}"),

@@ -252,8 +252,8 @@ fn describe_turn(
     now: UnixMillis,
     named: AgentLabelForm,
 ) -> PresentText {
-    let role = running.order.purpose.role();
-    let who = labels::role_title(role);
+    let style = theme::role_style(running.order.purpose.role());
+    let who = labels::turn_title(&running.order.purpose);
     let took = labels::format_elapsed(running.started_at, now);
     let text = match (&screen.tabs.status.silent_turn, running.result) {
         // The chat and Status say why, so that the keys keep their place here.
@@ -266,7 +266,7 @@ fn describe_turn(
         (None, ResultValidity::Yes) => {
             let doing = format!("{who} {}", running.order.purpose.describe_progress());
             if named != AgentLabelForm::Briefly {
-                return PresentText::new(doing, theme::role_style(role)).with_time(&took);
+                return PresentText::new(doing, style).with_time(&took);
             }
             format!("{doing} {took}")
         }
@@ -275,7 +275,7 @@ fn describe_turn(
         }
         (_, ResultValidity::No) => format!("{who} is being interrupted {took}"),
     };
-    PresentText::new(text, theme::role_style(role))
+    PresentText::new(text, style)
 }
 
 /// Describes the tasks that still run after the end of the run; empty if there are none.

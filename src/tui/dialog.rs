@@ -468,14 +468,14 @@ impl ChoiceDialog {
         lines.map(|line| line.text.as_str())
     }
 
-    /// Adds two texts to compare, below the body.
+    /// Adds two texts to compare, between the first line of the body and the others.
     #[must_use]
     pub fn with_columns(mut self, columns: [DialogColumn; 2]) -> Self {
         self.side_by_side = Some(columns);
         self
     }
 
-    /// Returns the body, and below it the texts to compare, one after the other.
+    /// Returns the body with the texts to compare below its first line, one after the other.
     pub(super) fn sequential_body(&self) -> Vec<(String, Style)> {
         let columns = self.side_by_side.iter().flatten();
         let compared =
@@ -483,8 +483,13 @@ impl ChoiceDialog {
         let body = self.body.iter();
         let body = body.filter(|line| line.kind != DialogLineKind::InFullText);
         let body = body.filter(|line| !self.is_in_edit(line));
-        let body = body.map(|line| (line.sequential_text(), line.style));
-        body.chain(compared.cloned()).collect()
+        let mut body = body.map(|line| (line.sequential_text(), line.style));
+        let first: Vec<_> = body.next().into_iter().collect();
+        first
+            .into_iter()
+            .chain(compared.cloned())
+            .chain(body)
+            .collect()
     }
 
     #[must_use]

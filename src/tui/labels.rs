@@ -12,7 +12,7 @@ use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Verdict;
 use crate::domain::run::ProgramOperation;
 use crate::domain::run::RunState;
-use crate::domain::turn::Role;
+use crate::domain::turn::{Role, TurnPurpose};
 
 pub use crate::domain::event_wording::short_commit;
 
@@ -209,6 +209,17 @@ pub fn describe_usage_limit(
     ))
 }
 
+/// What a fresh session is called that judges a dispute.
+pub const JUDGE_TITLE: &str = "Judge";
+
+/// Returns the name of who does a turn.
+pub fn turn_title(purpose: &TurnPurpose) -> &'static str {
+    match purpose {
+        TurnPurpose::Judge => JUDGE_TITLE,
+        purpose => role_title(purpose.role()),
+    }
+}
+
 /// Describes who waits until when for a usage limit, if the run waits for one.
 pub fn describe_usage_wait(state: &RunState, clock: LocalClock) -> Option<String> {
     let QuestionKind::UsageLimit { purpose, until, .. } = &state.awaiting.as_ref()?.kind else {
@@ -216,7 +227,7 @@ pub fn describe_usage_wait(state: &RunState, clock: LocalClock) -> Option<String
     };
     Some(format!(
         "{} waits until {}",
-        role_title(purpose.role()),
+        turn_title(purpose),
         clock.time_with_minutes(*until)
     ))
 }

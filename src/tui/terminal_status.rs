@@ -3,7 +3,7 @@
 //! The terminal code shows both.
 
 use super::dialog::ChoiceDialog;
-use super::labels::role_title;
+use super::labels::turn_title;
 use super::text_wrap::{to_one_line, truncate_to_columns};
 use crate::domain::run::RunState;
 
@@ -38,7 +38,7 @@ impl TerminalStatus {
                 let purpose = &running.order.purpose;
                 format!(
                     "{name}: {} {}",
-                    role_title(purpose.role()),
+                    turn_title(purpose),
                     purpose.describe_progress()
                 )
             }

@@ -411,10 +411,17 @@ impl ChatTranscript {
             block.set_expand_key(&self.expand_key);
             block.set_time_of_day(self.earlier.last_event_at());
             block.localize_utc_times(self.clock);
+            block.is_judge = self.turns.is_judge(block.author);
             block.is_named = block.visibility.has_rows() && self.turns.claim_name_line(&block);
             if block.is_named {
                 let cli = self.take_cli_notice(block.author);
                 block.cli = cli.or_else(|| self.steps.fix_note(block.author));
+                if block.is_judge {
+                    block.cli = Some(match self.turns.adapter(block.author.role()) {
+                        "" => "fresh session".to_owned(),
+                        adapter => format!("{adapter} · fresh session"),
+                    });
+                }
             }
             self.n_bytes += block.n_bytes();
             self.insert_block(block, said_by);

@@ -112,6 +112,10 @@ impl ChoiceDialog {
         let mut what: Vec<BodyText<'_>> = what.collect();
         let mut lines = body_text_lines(&why, columns, rows);
         uncut_texts(&mut what, columns, rows.saturating_sub(lines.len()));
+        let below = match &self.side_by_side {
+            Some(_) => what.split_off(what.len().min(1)),
+            None => Vec::new(),
+        };
         let mut what = body_text_lines(&what, columns, rows);
         if let Some(edit) = &self.edit {
             let n_other = what.len() + lines.len().min(rows / 4);
@@ -130,6 +134,7 @@ impl ChoiceDialog {
         lines.extend(what);
         if let Some(compared) = &self.side_by_side {
             lines.extend(column_lines(compared, columns));
+            lines.extend(body_text_lines(&below, columns, rows));
             if lines.len() > rows {
                 return fit_texts(&self.summarized_body(compared, rows), columns, rows);
             }

@@ -15,7 +15,7 @@ use crate::permission::{
 use crate::tui::action::Action;
 use crate::tui::approval_view::ExactCall;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogWeight};
-use crate::tui::labels::role_title;
+use crate::tui::labels::turn_title;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
@@ -69,7 +69,7 @@ pub(super) fn build_dialog(
 /// Describes who makes the call, in which step, and how many calls wait after it: `Planner · step 2 · 1 more after it`.
 fn describe_caller(approval: &Approval, state: &RunState) -> String {
     let running = state.running.as_ref();
-    let who = running.map_or("Agent", |running| role_title(running.order.purpose.role()));
+    let who = running.map_or("Agent", |running| turn_title(&running.order.purpose));
     let who = match &approval.child {
         Some(path) if path.is_session() => task_label(path),
         Some(child) => format!("{who} ▸ {child}"),

@@ -25,12 +25,13 @@ pub(super) fn build_dialog(id: u32, n: u32, state: &RunState) -> ChoiceDialog {
     if let Some(finding) = state.findings.get(n) {
         sheet = sheet.with_prose(&finding.describe_in_line(), theme::PLAIN);
         let judgement = match finding.describe_judgement() {
-            Some(judgement) => (judgement, theme::STRONG),
+            Some(judgement) => (judgement, theme::PLAIN),
             None => ("A fresh session gave no judgement".to_owned(), theme::QUIET),
         };
+        // Both sides are read before the judgement.
         sheet = sheet
-            .with_prose(&capitalize(&judgement.0), judgement.1)
-            .with_columns([reviewer_column(finding), planner_column(finding)]);
+            .with_columns([reviewer_column(finding), planner_column(finding)])
+            .with_prose(&capitalize(&judgement.0), judgement.1);
     }
     let decide = |side| answer_question(id, QuestionAnswer::DecideDispute { side });
     let discuss = ChoiceAction::Act(vec![Action::PlanDiscussion(DiscussionTopic {

@@ -14,7 +14,7 @@ use super::transcript_block::BlockAuthor;
 use crate::domain::event_wording::DetailLine;
 use crate::text::{pluralize, without_full_stop};
 use crate::tui::failure_excerpt::{failure_excerpt, is_failure_line};
-use crate::tui::labels::{finding_label_style, role_title};
+use crate::tui::labels::{JUDGE_TITLE, finding_label_style, role_title};
 use crate::tui::markdown::{self, MarkdownRenderer};
 use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_prose};
 use crate::tui::theme::{self};
@@ -81,6 +81,8 @@ pub enum DialogOverlap {
 #[derive(Debug, Clone, Copy)]
 pub struct BlockHeading<'a> {
     pub author: BlockAuthor,
+    /// Whether it is a fresh session that judges a dispute.
+    pub is_judge: bool,
     /// The CLI with its version, behind the name; often empty.
     pub cli: &'a str,
     /// What is shown at the right of the name, the least important first.
@@ -178,6 +180,7 @@ fn author_style(who: BlockAuthor) -> Style {
 /// the user wrote.
 fn name_lines(who: BlockHeading<'_>, columns: usize) -> Vec<Line<'static>> {
     let name = match who.author {
+        BlockAuthor::Agent(_) if who.is_judge => JUDGE_TITLE,
         BlockAuthor::Agent(role) => role_title(role),
         BlockAuthor::Subagent => "Agent",
         BlockAuthor::User => "You",

@@ -82,6 +82,8 @@ pub struct TranscriptBlock {
     pub reason: Option<String>,
     /// Whether its author's name is above it.
     pub is_named: bool,
+    /// Whether it is of a fresh session that judges a dispute in the reviewer's place.
+    pub is_judge: bool,
     pub visibility: BlockVisibility,
     /// Of a failed turn, or of an attempt of one, what the CLI said.
     pub(super) failure: Option<TurnFailureNote>,
@@ -116,6 +118,7 @@ impl TranscriptBlock {
             seq: 0,
             reason: None,
             is_named: false,
+            is_judge: false,
             visibility: BlockVisibility::default(),
             failure: None,
             dialog_overlap: DialogOverlap::default(),
@@ -424,6 +427,7 @@ impl TranscriptBlock {
         let look = self.layout_options(columns, folding);
         let head = BlockHeading {
             author: self.author,
+            is_judge: self.is_judge,
             cli: self.cli.as_deref().unwrap_or_default(),
             meta: &self.name_meta,
             reads: self.reads.as_ref(),

@@ -17,6 +17,8 @@ pub enum TranscriptNews {
     /// Words of an agent or the user.
     Speech {
         author: BlockAuthor,
+        /// Whether it is a fresh session that judges a dispute.
+        is_judge: bool,
         /// Whether the beginning of the text is printed already.
         continues: bool,
         lines: Vec<String>,
@@ -114,6 +116,7 @@ pub(super) fn block_news(
 fn speech(block: &TranscriptBlock, printed: PrintedPart, text: &str) -> TranscriptNews {
     TranscriptNews::Speech {
         author: block.author,
+        is_judge: block.is_judge,
         continues: printed != PrintedPart::Nothing,
         lines: to_lines(text),
         reason: block.reason.clone(),

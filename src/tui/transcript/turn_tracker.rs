@@ -9,8 +9,9 @@ use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::Event;
 use crate::domain::event_wording::describe_version;
 use crate::domain::ids::UnixMillis;
+use crate::domain::question::QuestionKind;
 use crate::domain::session::{SessionUsage, version_label};
-use crate::domain::turn::{Role, TurnOutcome};
+use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
 use crate::text::{clean_to_one_line, format_duration};
 use crate::tui::labels::format_tokens;
 
@@ -26,6 +27,8 @@ pub(super) struct TurnTracker {
     usage_at_start: BTreeMap<Role, SessionUsage>,
     /// The adapter of each role, as far as events named it.
     adapters: BTreeMap<Role, String>,
+    /// Whether the reviewer's next turn is one of a fresh session that judges a dispute.
+    expects_judge: bool,
     /// Whether there were earlier turns that are not loaded here.
     has_unseen_turns: bool,
     /// Whether a turn started or ended here; anything before that belongs to an earlier turn.
@@ -188,6 +191,7 @@ impl TurnTracker {
             }
             _ => {}
         }
+        self.note_judge(event);
         match event {
             Event::UsageReported { role, usage } => {
                 self.latest_usage.insert(*role, *usage);
@@ -226,6 +230,32 @@ impl TurnTracker {
             _ => {}
         }
         None
+    }
+
+    /// Notes whether a judge comes next. No event names it: after a review it is the only turn on the reviewer's side
+    /// before the planner answers or the plan changes.
+    fn note_judge(&mut self, event: &Event) {
+        match event {
+            Event::ReviewCommitted { .. } => self.expects_judge = true,
+            Event::QuestionAsked { question } => {
+                self.expects_judge = match &question.kind {
+                    QuestionKind::Gate { order } => order.purpose == TurnPurpose::Judge,
+                    _ => false,
+                }
+            }
+            Event::DisputesJudged { .. }
+            | Event::ResponseCommitted { .. }
+            | Event::PlanCommitted { .. }
+            | Event::PlanEdited { .. }
+            | Event::PhaseChanged { .. }
+            | Event::GoalConfirmed { .. } => self.expects_judge = false,
+            _ => {}
+        }
+    }
+
+    /// Returns whether an agent's block is of a fresh session that judges a dispute.
+    pub fn is_judge(&self, who: BlockAuthor) -> bool {
+        self.expects_judge && who == BlockAuthor::Agent(Role::Reviewer)
     }
 
     /// Returns the notice of a role's CLI and its version.
@@ -359,7 +389,7 @@ impl PartialTurn {
         match self.since {
             Some(since) => {
                 let took = match self.ended_at.0.saturating_sub(since.0) {
-                    ..1_000 => "<1 s".to_owned(),
+                    ..1_000 => "less than 1 s".to_owned(),
                     took => format_duration(took),
                 };
                 format!("The {who}'s turn took {took}{used}")
