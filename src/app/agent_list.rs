@@ -18,10 +18,13 @@ pub fn list_agents(config: &AppConfig) -> Vec<AgentEntry> {
         .collect()
 }
 
+/// Permissions that say nothing of what an agent can do: limits of calls, and how a CLI changes its own mode.
+const NO_TOOLS: [&str; 4] = ["external_directory", "doom_loop", "plan_enter", "plan_exit"];
+
 fn to_listed_agent(profile: &ProfileDefinition, rules: &RuleSet) -> AgentEntry {
     let (mut has, mut asks, mut lacks) = (Vec::new(), Vec::new(), Vec::new());
     let is_child = profile.mode == AgentMode::Subagent;
-    for permission in tool_names::known_permissions().filter(|name| *name != "external_directory") {
+    for permission in tool_names::known_permissions().filter(|name| !NO_TOOLS.contains(name)) {
         let is_kept_from_it = is_child && CHILD_FORBIDDEN_TOOLS.contains(&permission);
         let list = if is_kept_from_it || rules.find_hiding_rule(permission).is_some() {
             &mut lacks

@@ -239,7 +239,7 @@ impl Receipt {
     pub fn describe_with_origin(&self) -> String {
         let found = self.describe();
         match &self.origin {
-            Some(origin) => format!("{found} ({})", origin.describe()),
+            Some(origin) => format!("{found}, test command {}", origin.describe()),
             None => found,
         }
     }

@@ -129,14 +129,18 @@ pub enum UnopenedFiles {
 }
 
 impl UnopenedFiles {
-    /// Describes them for the user: `not opened: a, b`; `None` where the reviewer opened everything.
+    /// Describes them for the user, of the reviewer: `did not open a, b, which the plan names`; `None` where it opened
+    /// everything.
     pub fn describe(&self) -> Option<String> {
         match self {
-            Self::Unknown => Some("opened files: unknown".to_owned()),
+            Self::Unknown => Some("opened files that the program did not see".to_owned()),
             Self::Files(files) if files.is_empty() => None,
             Self::Files(files) => {
                 let files: Vec<String> = files.iter().map(|file| clean_to_one_line(file)).collect();
-                Some(format!("not opened: {}", files.join(", ")))
+                Some(format!(
+                    "did not open {}, which the plan names",
+                    files.join(", ")
+                ))
             }
         }
     }

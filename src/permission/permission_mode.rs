@@ -47,9 +47,7 @@ impl Mode {
             Self::Plan => "agents only read, in every phase",
             Self::Default => "your rules decide, the rest asks you",
             Self::AutoEdit => "repository edits run unasked",
-            Self::Yolo => {
-                "nothing asks you except the safety list, protected paths, files outside and endless repeats"
-            }
+            Self::Yolo => "only the safety rules still ask",
         }
     }
 

@@ -123,9 +123,9 @@ fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) 
 fn screen_notes(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     let told = [
         format!(
-            "A bar and a ground of its own mark what needs you. You write in the composer until a \
-            question, another tab or the result takes the keys. Letters are commands there, and after {}, which \
-            leaves the composer; {} returns to it. Click a hint to press its \
+            "What needs you has a colored bar at its left. You write in the composer until a question, another tab \
+            or the result takes the keys: then letters are commands. {} leaves the composer, {} returns to it. \
+            Click a hint to press its \
             key. Click a choice to select it, click again to choose it. Hold Shift and drag to select text, or \
             press {} to give the mouse to the terminal. agent-collab keys prints these keys in the form that \
             your configuration accepts.",

@@ -33,7 +33,11 @@ use crate::domain::run::RunState;
 pub enum PagerFormat {
     Markdown,
     Plain,
+    /// Lines of facts: what does not fit into a row continues below it, further right.
+    Report,
 }
+/// How far right a line of facts continues.
+const REPORT_INDENT: usize = 2;
 
 /// How many bytes of a text are shown at most.
 const MAX_SHOWN_BYTES: usize = 2 << 20;
@@ -391,6 +395,14 @@ fn lay_out(text: &str, form: PagerFormat, columns: usize) -> Vec<Line<'static>> 
             .lines()
             .flat_map(|line| {
                 wrap_spans(&[Span::raw(line)], columns, markdown::hanging_indent(line))
+            })
+            .collect(),
+        PagerFormat::Report => text
+            .lines()
+            .flat_map(|line| {
+                let own = line.len() - line.trim_start().len();
+                let indent = markdown::hanging_indent(line).max(own + REPORT_INDENT);
+                wrap_spans(&[Span::raw(line)], columns, indent)
             })
             .collect(),
     }

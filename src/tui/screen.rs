@@ -300,7 +300,7 @@ impl Screen {
     /// Shows a long text from the program, such as the output of the doctor.
     pub fn show_text(&mut self, title: &str, text: &str) {
         self.is_dirty = true;
-        self.open_pager(TextPager::new(title, text, PagerFormat::Plain));
+        self.open_pager(TextPager::new(title, text, PagerFormat::Report));
     }
 
     /// Stores how each CLI is sandboxed.

@@ -7,6 +7,8 @@ use ratatui::style::Style;
 use super::labels::format_elapsed;
 use super::proof_board::ProofBoard;
 use super::theme;
+use crate::domain::child_path::ChildPath;
+use crate::domain::event::Approval;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::StepStage;
@@ -32,12 +34,14 @@ pub struct StepTrail {
     test_seconds: Option<i64>,
 }
 
-/// Returns whether a run waits for the user; for a usage limit it waits by itself.
+/// Returns whether the step waits for the user; for a usage limit it waits by itself.
 fn waits_for_user(state: &RunState) -> bool {
     let question = state.current_question().map(|question| &question.kind);
     let is_answered_by_user =
         question.is_some_and(|kind| !matches!(kind, QuestionKind::UsageLimit { .. }));
-    is_answered_by_user || !state.approvals.is_empty()
+    // A task of the user's belongs to no step.
+    let is_of_step = |call: &Approval| !call.child.as_ref().is_some_and(ChildPath::is_users);
+    is_answered_by_user || state.approvals.iter().any(is_of_step)
 }
 
 impl StepTrail {

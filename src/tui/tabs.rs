@@ -23,7 +23,7 @@ use crate::domain::run::RunState;
 use screen_tab::ScreenTab;
 pub use screen_tab::TabHints;
 
-const POINT_HINT: (&[&str], &str) = (&["previous-block", "next-block"], "pick");
+const POINT_HINT: (&[&str], &str) = (&["previous-block", "next-block"], "select");
 
 /// The window width from which a second pane is shown.
 pub const WIDE: u16 = 160;

@@ -335,7 +335,7 @@ fn first_way(remedy: &str) -> &str {
 /// Returns the row that says where the other ways are, if one was left out.
 fn other_ways_line(missing: &[MissingRequirement]) -> Option<Line<'static>> {
     let is_cut = |one: &MissingRequirement| first_way(&one.remedy).len() < one.remedy.len();
-    let spans = style_code("Other ways: `agent-collab doctor`", theme::QUIET);
+    let spans = style_code("More ways to fix it: `agent-collab doctor`", theme::QUIET);
     missing.iter().any(is_cut).then(|| Line::from(spans))
 }
 

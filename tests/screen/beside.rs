@@ -32,7 +32,7 @@ fn a_task_needs_no_cli_but_its_own_and_a_goal_says_once_what_is_missing() {
     fs::write(&config, format!("{codex}{missing}{claude}")).unwrap();
     let mut terminal = open(&world, &config);
     terminal.wait_for("/nonexistent/claude not found");
-    terminal.wait_for("Other ways: agent-collab doctor");
+    terminal.wait_for("More ways to fix it: agent-collab doctor");
     terminal.type_keys("@explore look around");
     terminal.wait_for("@explore look around");
     terminal.type_keys(ENTER);

@@ -176,7 +176,7 @@ fn what_is_copied_holds_no_secret_and_nothing_that_steers_a_terminal() {
     terminal.type_keys("a");
     terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
-    terminal.wait_for("Review limit");
+    terminal.wait_for("Review limit reached (");
     terminal.type_keys("2..");
     terminal.wait_for("▌ The key is");
     copy(&mut terminal, CTRL_Y);

@@ -116,7 +116,7 @@ fn edited_by_hand(done: &str) -> usize {
         "[workflow]\nmax_iterations = 1\n",
     );
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("Review limit: ");
+    terminal.wait_for("Review limit reached (1 of 1)");
     terminal.type_keys("e");
     terminal.wait_for("THE EDITOR HAS plan.md");
     terminal.type_keys("2. [ ] Sing\r");

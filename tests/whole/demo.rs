@@ -64,7 +64,10 @@ fn every_scene_leads_to_its_question_and_on_until_over() {
     let world = World::without_git();
     for (scene, question) in [
         ("dispute", "Reviewer and planner do not agree on finding 3"),
-        ("unread", "not opened: tests/test_count.sh"),
+        (
+            "unread",
+            "did not open tests/test_count.sh, which the plan names",
+        ),
         ("question", "The agent asks: Two words occur equally often"),
         ("arbitration", "Review limit reached, 3 findings open"),
         ("no-document", "returned no document"),

@@ -44,7 +44,7 @@ fn the_detected_command_runs_by_default_and_it_is_said_that_the_plan_names_anoth
     let world = with_two_commands();
     run(&world, &[])
         .ends(0)
-        .says("Step 1: tests passed: 2 passed, 0 failed, 0 skipped (detected in Cargo.toml)")
+        .says("Step 1: tests passed: 2 passed, 0 failed, 0 skipped, test command detected in Cargo.toml")
         .says("Tested with `cargo test` (detected in Cargo.toml)");
     assert_eq!(command(&world), "cargo test");
     let log = world.read(".agent-collab/log.md");
@@ -61,7 +61,7 @@ fn the_plans_command_runs_instead_where_a_flag_says_so() {
     let world = with_two_commands();
     run(&world, &["--test-command", "plan"])
         .ends(0)
-        .says("Step 1: tests passed (proposed by the plan)")
+        .says("Step 1: tests passed, test command proposed by the plan")
         .says("Tested with `grep -q new new.txt` (proposed by the plan)");
     assert_eq!(command(&world), "grep -q new new.txt");
     let log = world.read(".agent-collab/log.md");

@@ -103,7 +103,8 @@ pub fn word_review(review: &ReviewDocument, rejected: &RejectedFindings) -> Even
     });
     let unopened = facts
         .and_then(|facts| facts.unopened.clone())
-        .and_then(|files| UnopenedFiles::Files(files).describe());
+        .and_then(|files| UnopenedFiles::Files(files).describe())
+        .map(|unopened| format!("The reviewer {unopened}"));
     let doubt = (!review.consistent)
         .then(|| "Its verdict and findings disagree, so it counts as changes required".to_owned());
     let text = format!("Review: {}", describe_verdict(review));

@@ -396,7 +396,7 @@ pub fn assess_responses(
                         if changed.contains_key(&block.label) =>
                     {
                         EvidenceCheck::Verified {
-                            found: format!("{} changed", block.label),
+                            found: format!("the plan changed in {}", block.label),
                         }
                     }
                     (Some(None), _) => EvidenceCheck::Verified {

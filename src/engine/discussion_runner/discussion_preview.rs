@@ -105,14 +105,15 @@ impl DiscussionPreview {
             let (name, agent) = (word(&each["name"]), word(&each["agent"]));
             lines.push(format!("- {name}: {agent} on {}", word(&each["adapter"])));
         }
-        for (adapter, budget) in told["budgets"].as_object().into_iter().flatten() {
-            lines.push(format!("{adapter}: {}", describe_budget(budget)));
-        }
+        lines.extend(budget_lines(&told["budgets"]));
         let given = &told["given"];
-        let topic = given["topic_chars"].as_u64();
-        let topic = topic.map_or(String::new(), |n| format!("topic {n} and "));
-        let context = &given["context_chars"];
-        lines.push(format!("given: {topic}context {context} characters"));
+        let sizes = [("topic", "topic_chars"), ("context", "context_chars")];
+        let sizes = sizes.map(|(name, key)| (name, given[key].as_u64().unwrap_or(0)));
+        let sizes = sizes.into_iter().filter(|(_, n_chars)| *n_chars > 0);
+        let sizes: Vec<String> = sizes.map(|(name, n)| format!("{name} {n}")).collect();
+        if !sizes.is_empty() {
+            lines.push(format!("given: {} characters", sizes.join(", ")));
+        }
         lines.extend(given["cut"].as_str().map(str::to_owned));
         for file in given["files"].as_array().into_iter().flatten() {
             lines.push(format!(
@@ -123,19 +124,33 @@ impl DiscussionPreview {
         }
         let presets = told["presets"].as_array().into_iter().flatten();
         let presets: Vec<&str> = presets.filter_map(Value::as_str).collect();
-        lines.push(if presets.is_empty() {
-            "presets: none".to_owned()
-        } else {
-            format!("presets: {}", presets.join(", "))
-        });
+        if !presets.is_empty() {
+            lines.push(format!("presets: {}", presets.join(", ")));
+        }
         lines.join("\n")
     }
+}
+
+/// Describes the budgets of adapters; equal ones once.
+fn budget_lines(budgets: &Value) -> Vec<String> {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    for (adapter, budget) in budgets.as_object().into_iter().flatten() {
+        let text = describe_budget(budget);
+        match lines.iter_mut().find(|(_, known)| *known == text) {
+            Some((names, _)) => names.push_str(&format!(", {adapter}")),
+            None => lines.push((adapter.clone(), text)),
+        }
+    }
+    let lines = lines.into_iter();
+    lines
+        .map(|(names, text)| format!("{names}: {text}"))
+        .collect()
 }
 
 /// Describes a budget in one line.
 pub(in crate::engine) fn describe_budget(budget: &Value) -> String {
     format!(
-        "a prompt has room for {} characters of the discussion, {} per message of others; earlier rounds are summarized from {} on",
+        "a prompt has room for {} characters, {} per message; earlier rounds are summarized from {}",
         budget["context_chars"], budget["message_chars"], budget["compact_at_chars"]
     )
 }

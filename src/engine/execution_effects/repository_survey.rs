@@ -192,11 +192,12 @@ impl RepositorySurveyor {
         }
         if now.test != approved.test {
             let reason =
-                "the test command changed since it was approved; check it and approve again";
+                "the test command is not the one that you approved; approve the plan again";
             return Ok(refusal_event(reason.to_owned()));
         }
         if !approved.commits.covers(&now.commits) {
-            let reason = "the branch changed since it was approved; check it and approve again";
+            let reason =
+                "the branch is not where it was when you approved the plan; approve the plan again";
             return Ok(refusal_event(reason.to_owned()));
         }
         let bound = approved.binding.iter().zip(&now.binding);

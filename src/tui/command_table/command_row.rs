@@ -518,6 +518,6 @@ fn in_few_words(mode: Mode) -> &'static str {
         Mode::Plan => "edits are denied",
         Mode::Default => "your rules decide",
         Mode::AutoEdit => "edits run unasked",
-        Mode::Yolo => "nothing is asked",
+        Mode::Yolo => mode.describe(),
     }
 }

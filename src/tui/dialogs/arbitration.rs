@@ -77,7 +77,11 @@ pub(super) fn build_dialog(
 fn dialog_title(reason: ArbitrationReason, open: usize, state: &RunState) -> String {
     let open_text = pluralize(open, "finding");
     match reason {
-        ArbitrationReason::Cap => format!("Review limit: {open_text} open"),
+        ArbitrationReason::Cap => format!(
+            "Review limit reached ({} of {}), {open_text} open",
+            state.iteration,
+            state.iteration_limit()
+        ),
         ArbitrationReason::Stall => format!(
             "No progress in {}, {open_text} open",
             pluralize(usize::try_from(state.stall).unwrap_or(usize::MAX), "review"),

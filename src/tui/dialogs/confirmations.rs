@@ -271,8 +271,8 @@ pub fn enable_yolo_mode() -> ChoiceDialog {
     build_confirmation(
         "yolo",
         "Give agents full access?",
-        "Edits and commands run without asking you. You are still asked about dangerous commands, files \
-        outside the repository and endless repeats. .git and .agent-collab stay closed. It lasts until you quit.",
+        "Only the safety rules still ask: about dangerous commands, files outside the repository and endless \
+        repeats. .git and .agent-collab stay closed. It lasts until you quit.",
         (
             "Give full access",
             Action::Event(Event::ModeChanged { mode: Mode::Yolo }),

@@ -1,10 +1,10 @@
 //! Dialog: start this discussion, with these participants and settings?
 
+use crate::domain::discussion::{FINDING_DOES_NOT_HOLD, FINDING_HOLDS};
 use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::discussion_commands::DiscussionPlanView;
-use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
 const MAX_TOPIC_LINES: usize = 6;
@@ -18,21 +18,13 @@ pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
     };
     let mut sheet = ChoiceDialog::new(id, &title).until_closed();
     sheet = sheet
-        .with_text(
-            &format!("who    {}", to_one_line(&planned.participants.join(", "))),
-            theme::STRONG,
-        )
-        .with_text(
-            &format!("how    {}", to_one_line(&planned.settings)),
-            theme::QUIET,
-        )
-        .with_text(
-            &format!("prompt {}", to_one_line(&planned.budget)),
-            theme::QUIET,
-        );
+        .with_field("Who     ", &planned.participants.join(", "), theme::STRONG)
+        .with_field("How     ", &planned.settings, theme::QUIET)
+        .with_field("Prompt  ", &planned.budget, theme::QUIET);
     // The topic is the longest part and goes last: it is cut where there is little room, and the title
     // already says what the discussion is about.
-    let mut lines = topic.text.lines().filter(|line| !line.trim().is_empty());
+    let text = name_answers(&topic.text);
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     for line in lines.by_ref().take(MAX_TOPIC_LINES) {
         sheet = sheet.with_prose(line, theme::PLAIN);
     }
@@ -53,4 +45,11 @@ pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
         );
     }
     sheet.with_choice('n', "No discussion", ChoiceAction::Close)
+}
+
+/// Returns the topic with words in place of the names of answers that agents give.
+fn name_answers(topic: &str) -> String {
+    let topic = topic.replace("Options: `", "Answers: `");
+    let topic = topic.replace(&format!("`{FINDING_HOLDS}`"), "it holds");
+    topic.replace(&format!("`{FINDING_DOES_NOT_HOLD}`"), "it does not hold")
 }

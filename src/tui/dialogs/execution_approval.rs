@@ -15,7 +15,6 @@ use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles, Quest
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
 use crate::domain::test_command::TestCommand;
-use crate::text::capitalize;
 use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
@@ -202,7 +201,7 @@ fn add_review_end(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
         sheet = sheet.with_text_of_tabs(&[TabKind::Chat, TabKind::Comments], &text, theme::PLAIN);
     }
     match state.last_review().and_then(ReviewSpan::describe_unopened) {
-        Some(unopened) => sheet.with_text(&capitalize(&unopened), theme::WARNING),
+        Some(unopened) => sheet.with_text(&format!("The reviewer {unopened}"), theme::WARNING),
         None => sheet,
     }
 }

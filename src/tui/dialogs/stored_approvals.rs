@@ -15,7 +15,7 @@ pub fn build_dialog(kept: &[ApprovalEntry]) -> ChoiceDialog {
     );
     for (kept, key) in kept.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
         let label = format!(
-            "Remove {} · {}",
+            "Remove: {} · {}",
             to_one_line(&kept.what),
             to_one_line(&kept.about)
         );

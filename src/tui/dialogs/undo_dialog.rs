@@ -99,7 +99,7 @@ fn base_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
     sheet = sheet
         .with_prose(&describe_commits(offer), theme::PLAIN)
         .with_text(describe_other_files(offer), theme::PLAIN)
-        .with_text(describe_run_effect(offer, phase), theme::PLAIN);
+        .with_text(&describe_run_effect(offer, phase), theme::PLAIN);
     sheet.full_text = Some((title, full_text(offer, phase, &names)));
     sheet
 }
@@ -156,17 +156,21 @@ fn describe_other_files(offer: &ReversalPreview) -> &'static str {
     }
 }
 
-fn describe_run_effect(offer: &ReversalPreview, phase: Phase) -> &'static str {
-    match (phase, offer.way) {
-        (Phase::Execute, UndoDirection::Undo { .. }) => {
-            "These steps are open again. The first of them is the next turn, in Manual."
-        }
-        (Phase::Execute, UndoDirection::Redo) => {
-            "These steps are marked done. The next turn waits for you, in Manual."
-        }
-        (_, UndoDirection::Undo { .. }) => "These steps are open again. The run stays as it is.",
-        (_, UndoDirection::Redo) => "These steps are marked done. The run stays as it is.",
-    }
+fn describe_run_effect(offer: &ReversalPreview, phase: Phase) -> String {
+    let (steps, next) = match offer.steps.len() {
+        1 => ("This step is", "It is the next turn"),
+        _ => ("These steps are", "The first of them is the next turn"),
+    };
+    let (mark, next) = match offer.way {
+        UndoDirection::Undo { .. } => ("open again", next),
+        UndoDirection::Redo => ("marked done", "The next turn waits for you"),
+    };
+    let run = match phase {
+        Phase::Execute => format!("{next}, in Manual."),
+        phase if phase.is_final() => "The run stays finished.".to_owned(),
+        phase => format!("The run stays in {}.", phase.label()),
+    };
+    format!("{steps} {mark}. {run}")
 }
 
 fn full_text(offer: &ReversalPreview, phase: Phase, names: &[String]) -> String {
@@ -182,7 +186,7 @@ fn full_text(offer: &ReversalPreview, phase: Phase, names: &[String]) -> String 
     parts.extend([
         describe_commits(offer),
         describe_other_files(offer).to_owned(),
-        describe_run_effect(offer, phase).to_owned(),
+        describe_run_effect(offer, phase),
         "The kept state is in git under refs/agent-collab/, and the step log names it.".to_owned(),
     ]);
     parts.join("\n\n")

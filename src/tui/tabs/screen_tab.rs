@@ -129,7 +129,7 @@ pub trait ScreenTab: SearchableView {
 
     /// Names what up and down select.
     fn entries_label(&self) -> &'static str {
-        "pick"
+        "select"
     }
 
     /// Returns whether one of its hints makes sense now.

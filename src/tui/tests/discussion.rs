@@ -754,7 +754,7 @@ pub fn planned() -> DiscussionPlanView {
             "moderator (claude)".to_owned(),
         ],
         settings: "debate, up to 3 rounds, 10 min per answer, 30 min in total".to_owned(),
-        budget: "up to 21952 characters of the discussion, 500 per message".to_owned(),
+        budget: "at most 21952 characters, 500 per message".to_owned(),
     }
 }
 

@@ -694,7 +694,7 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     press(&mut screen, Some(&state), &["<esc>", "<esc>", "="]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("listed: what you did") && !seen.contains("starts: works on step 2"),
+        seen.contains("listed: what you did") && !seen.contains("turn starts: works on step 2"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &["=", "=", "="]);
@@ -706,7 +706,7 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     press(&mut screen, Some(&state), &["=", "<c-f>", "step 2"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("starts: works on step 2")
+        seen.contains("turn starts: works on step 2")
             && !seen.contains("the calculator shall sum lists"),
         "{seen}"
     );

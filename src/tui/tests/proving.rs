@@ -260,7 +260,11 @@ fn a_short_test_run_has_no_cost_and_its_command_no_origin_in_the_chat() {
         }),
         unplanned_failures: None,
     };
-    assert!(baseline.describe().contains("(proposed by the plan)"));
+    assert!(
+        baseline
+            .describe()
+            .contains("test command proposed by the plan")
+    );
     screen.on_event(NOW, &Event::BaselineRan(baseline));
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(seen.contains("Before step 1: tests passed"), "{seen}");

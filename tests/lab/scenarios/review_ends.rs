@@ -429,7 +429,7 @@ fn play_unopened(name: &str, cast: Cast, notes: &mut Notes) {
     assert_eq!(outcome.of_kind("review.opened").count(), 0);
     assert_unopened(&world, &outcome, &json!(["code.js"]));
     let shown = world.program(&["status"]).stdout;
-    assert!(shown.contains("not opened: code.js"), "{shown}");
+    assert!(shown.contains("did not open code.js"), "{shown}");
 
     let world = World::create(
         &format!("{name}-asked"),

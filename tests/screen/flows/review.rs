@@ -114,7 +114,7 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
     let (planner, reviewer) = without_end(7);
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("Review limit: 1 finding open");
+    terminal.wait_for("Review limit reached (5 of 5), 1 finding open");
     terminal.wait_for("Review 5/5");
     assert_eq!(offered(&terminal), "FMEC", "{}", terminal.text());
     terminal.type_keys("m");
@@ -139,7 +139,7 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
 fn at_the_cap(world: &World, reviewer: &Agent) -> Terminal {
     let config = cast(world, &talking().plan(PLAN), reviewer, AT_ONCE);
     let mut terminal = begin(world, &config);
-    terminal.wait_for("Review limit: 1 finding open");
+    terminal.wait_for("Review limit reached (1 of 1), 1 finding open");
     terminal
 }
 

@@ -3,6 +3,7 @@
 use super::super::tui_end::TuiEnd;
 use super::RunSession;
 use crate::domain::event::ApprovalDecision;
+use crate::domain::ids::RunId;
 use crate::engine::ApprovalDecisionResult;
 use crate::permission::{ApprovalMatcher, ApprovalScope};
 use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
@@ -34,7 +35,11 @@ impl RunSession {
         };
         match approvals.list() {
             Ok(stored) => {
-                let rows: Vec<ApprovalEntry> = stored.iter().map(permission_row).collect();
+                let current_run = self.state().map(|state| state.run.clone());
+                let rows = stored
+                    .iter()
+                    .map(|stored| permission_row(stored, current_run.as_ref()));
+                let rows: Vec<ApprovalEntry> = rows.collect();
                 self.screen.show_stored_approvals(&rows);
             }
             Err(error) => {
@@ -51,7 +56,9 @@ impl RunSession {
         match approvals.revoke(|stored| stored.id == id) {
             Ok(gone) => {
                 for stored in gone {
-                    let ApprovalEntry { what, about, .. } = permission_row(&stored);
+                    let current_run = self.state().map(|state| state.run.clone());
+                    let ApprovalEntry { what, about, .. } =
+                        permission_row(&stored, current_run.as_ref());
                     let removed = format!("Approval removed: {what} ({about})");
                     self.screen.on_notice(&removed);
                 }
@@ -71,21 +78,22 @@ impl RunSession {
     }
 }
 
-fn permission_row(stored: &ApprovalRecord) -> ApprovalEntry {
+fn permission_row(stored: &ApprovalRecord, current_run: Option<&RunId>) -> ApprovalEntry {
     let approved = &stored.approved;
     let how = match approved.what {
-        ApprovalMatcher::Exact(_) => "exactly",
-        ApprovalMatcher::Pattern(_) => "everything like",
+        ApprovalMatcher::Exact(_) => "",
+        ApprovalMatcher::Pattern(_) => "everything like ",
     };
     let scope = match approved.scope {
         ApprovalScope::Project => approved.scope.label().to_owned(),
-        ApprovalScope::Run => format!("run {}", stored.run),
+        ApprovalScope::Run if current_run == Some(&stored.run) => approved.scope.label().to_owned(),
+        ApprovalScope::Run => "an earlier run".to_owned(),
     };
     ApprovalEntry {
         id: stored.id,
-        what: format!("{} {how} {}", approved.permission, approved.what.as_str()),
+        what: format!("{} {how}{}", approved.permission, approved.what.as_str()),
         about: format!(
-            "agent {}, {scope}, since {}",
+            "agent {}, for {scope}, since {}",
             approved.profile,
             local_time::to_local_text(stored.granted_at)
         ),

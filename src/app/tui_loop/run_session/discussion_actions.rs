@@ -76,7 +76,7 @@ fn to_planned_view(topic: DiscussionTopic, order: &DiscussionOrder) -> Discussio
     let budget = order.participants.first().map(|each| {
         let budget = terms.budget_for_adapter(&each.adapter);
         format!(
-            "up to {} characters of the discussion, {} per message",
+            "at most {} characters, {} per message",
             budget.context_chars, budget.message_chars
         )
     });

@@ -68,7 +68,7 @@ impl PatchApplication {
             item: None,
             call,
             changes,
-            reason: Some("this applies the changes of the task".to_owned()),
+            reason: None,
             sub_agent: None,
             fingerprint: None,
             wait: DecisionWait::UntilUserDecides,

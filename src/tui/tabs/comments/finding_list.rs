@@ -26,8 +26,7 @@ pub(super) fn ledger_entries(
     let mut entries = review_table::review_rows(state, clock, table);
     let bar = describe_bar(state, texts);
     if let Some(bar) = bar {
-        let text = format!("What counts now · {bar}");
-        entries.push(CommentsEntry::new(&text, theme::QUIET));
+        entries.push(CommentsEntry::new(&bar, theme::QUIET));
     }
     if !state.findings.all().is_empty() {
         add_findings(&mut entries, state, chosen, picked, form, texts);
@@ -119,6 +118,16 @@ fn describe_bar(state: &RunState, texts: &DisplayDocuments) -> Option<String> {
     if changed.is_empty() && state.phase == Phase::Respond {
         return None;
     }
-    let bar = ReviewBar::for_review(review).describe(changed);
-    Some(format!("review {review} of at most {cap}: {bar}"))
+    let bar = ReviewBar::for_review(review);
+    // Without a change a late review has nothing that it may still raise.
+    Some(
+        if bar == ReviewBar::BlockingInChanged && changed.is_empty() {
+            format!(
+                "Review {review} of at most {cap} counts no new findings, because the plan did not change"
+            )
+        } else {
+            let counts = bar.describe(changed);
+            format!("Review {review} of at most {cap} counts new findings that are {counts}")
+        },
+    )
 }

@@ -77,7 +77,7 @@ fn doubt_row(state: &RunState) -> Option<CommentsEntry> {
         if !parts.is_empty() {
             parts.push((" · ".to_owned(), theme::QUIET));
         }
-        parts.push((unopened, theme::WARNING));
+        parts.push((format!("The reviewer {unopened}"), theme::WARNING));
     }
     (!parts.is_empty()).then(|| CommentsEntry::from_parts(parts, 2))
 }
@@ -116,7 +116,7 @@ fn review_row(review: &ReviewSpan, clock: LocalClock) -> CommentsEntry {
     }
     text.push_str(&format!(" · {}", clock.time_with_minutes(review.at)));
     if let Some(unopened) = review.describe_unopened() {
-        text.push_str(&format!(" · {unopened}"));
+        text.push_str(&format!(" · the reviewer {unopened}"));
     }
     CommentsEntry::new(&text, theme::QUIET)
 }

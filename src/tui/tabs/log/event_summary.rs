@@ -89,11 +89,11 @@ pub fn summarize_event(event: &Event, calls: &mut CallDescriptions) -> Option<Ev
         turn: Some((turn.clone(), word)),
     };
     match event {
-        Event::TurnStarted { turn, .. } => Some(of_turn(turn, "starts")),
+        Event::TurnStarted { turn, .. } => Some(of_turn(turn, "turn starts")),
         Event::TurnEnded {
             turn,
             result: TurnOutcome::Completed { .. },
-        } => Some(of_turn(turn, "done")),
+        } => Some(of_turn(turn, "turn ended")),
         // The dialog and the row of the sent turn show it.
         Event::QuestionAsked { question } if matches!(question.kind, QuestionKind::Gate { .. }) => {
             None

@@ -267,7 +267,7 @@ impl ScreenTab for PlanTab {
 
 /// The hints for reading the plan.
 const PLAN_HINTS: TabHints = &[
-    (&["previous-block", "next-block"], "steps"),
+    (&["previous-block", "next-block"], "select step"),
     (&["open"], "its diff"),
     (&["note"], "note"),
     (&["rewrite"], "edit line"),
