@@ -191,13 +191,11 @@ impl RepositorySurveyor {
             now = now.with_other_test();
         }
         if now.test != approved.test {
-            let reason =
-                "the test command is not the one that you approved; approve the plan again";
+            let reason = "the test command changed after you approved it; approve the plan again";
             return Ok(refusal_event(reason.to_owned()));
         }
         if !approved.commits.covers(&now.commits) {
-            let reason =
-                "the branch is not where it was when you approved the plan; approve the plan again";
+            let reason = "the branch changed after you approved the plan; approve the plan again";
             return Ok(refusal_event(reason.to_owned()));
         }
         let bound = approved.binding.iter().zip(&now.binding);
