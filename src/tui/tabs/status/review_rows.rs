@@ -28,8 +28,8 @@ pub(super) fn review_lines(
     columns: usize,
     form: FindingForm,
 ) -> Vec<Line<'static>> {
-    let unopened = state.last_review().and_then(ReviewSpan::describe_unopened);
-    let unopened = unopened.map(|text| StatusRow::new("Reviewer", &text, theme::WARNING));
+    let unopened =
+        unopened_files(state).map(|text| StatusRow::new("Reviewer", &text, theme::WARNING));
     let mut lines: Vec<Line<'static>> = unopened
         .iter()
         .flat_map(|row| row.lay_out(columns))
@@ -53,8 +53,13 @@ pub(super) fn review_lines(
     lines
 }
 
+/// Says which files the reviewer did not open in the last review.
+pub(super) fn unopened_files(state: &RunState) -> Option<String> {
+    state.last_review().and_then(ReviewSpan::describe_unopened)
+}
+
 /// Returns the findings that are not settled by a change, each with its label.
-fn labelled_findings(state: &RunState) -> Vec<(&'static str, &Finding)> {
+pub(super) fn labelled_findings(state: &RunState) -> Vec<(&'static str, &Finding)> {
     let all = &state.findings;
     let is_disputed = |finding: &&Finding| finding.record.dispute.is_some();
     let is_rejected = |finding: &&Finding| finding.outcome() == FindingOutcome::Rejected;

@@ -1,16 +1,17 @@
 //! The Status tab as lines of text, each with its label: linear mode prints them uncut.
 
-use super::{
-    StatusContext, StatusRow, check_rows, discussion_rows, review_rows, run_rows, session_rows,
-    timeline_bars,
-};
-use super::{child_table, status_tables};
-use crate::domain::findings::{Finding, FindingOutcome};
+use super::status_context::StatusContext;
+use super::status_row::StatusRow;
+use super::status_tables::{self, VerdictForm};
+use super::{agent_rows, child_table, discussion_rows, review_rows, run_rows, timeline_bars};
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::tui::labels;
 use crate::tui::text_wrap::to_one_line;
+
+/// Rows that are cut to a width have room for all they say.
+const LINE_COLUMNS: usize = 400;
 
 /// Returns the lines, a heading before each section.
 pub(super) fn status_lines(
@@ -21,10 +22,18 @@ pub(super) fn status_lines(
     let last = state.course.last_event_at();
     let end = last.filter(|_| state.phase.is_final()).unwrap_or(now);
     let clock = about.clock;
-    let mut reviews = status_tables::review_table(state, clock).labeled_rows();
-    reviews.extend(labeled(&review_rows(state)));
-    reviews.extend(finding_lines(state));
-    let mut lines = section("Run", labeled(&run_rows(state, about, now)));
+    let mut run = run_rows::stage_rows(state, about, now);
+    run.extend(run_rows::setting_rows(state, about));
+    run.extend(run_rows::proof_rows(state));
+    let reviews = status_tables::review_table(state, clock, VerdictForm::Whole);
+    let mut reviews = reviews.labeled_rows();
+    reviews.extend(review_rows::unopened_files(state));
+    let findings = review_rows::labelled_findings(state).into_iter();
+    reviews.extend(findings.map(|(label, finding)| {
+        let text = to_one_line(&finding.describe_in_line());
+        format!("{label}: {text}")
+    }));
+    let mut lines = section("Run", labeled(&run));
     lines.extend(section("Reviews", reviews));
     let tasks = child_table::child_table(state, end).labeled_rows();
     lines.extend(section("Tasks", tasks));
@@ -35,13 +44,18 @@ pub(super) fn status_lines(
     lines.extend(section("Steps", steps));
     for role in [Role::Planner, Role::Reviewer] {
         let rows = state.session(role);
-        let rows = rows.map(|session| session_rows(state, role, session, about, now));
+        let rows = rows.map(|session| {
+            agent_rows::session_rows(state, role, session, about, now, LINE_COLUMNS)
+        });
         let rows = labeled(&rows.unwrap_or_default());
         lines.extend(section(labels::role_title(role), rows));
     }
-    lines.extend(section("Checks", labeled(&check_rows(state))));
     let turns = status_tables::turn_table(state, end, clock).labeled_rows();
     lines.extend(section("Last turns", turns));
+    lines.extend(section(
+        "Details",
+        labeled(&run_rows::detail_rows(state, about)),
+    ));
     lines
 }
 
@@ -51,19 +65,6 @@ fn section(title: &str, rows: Vec<String>) -> Vec<String> {
     }
     let rows = rows.into_iter().map(|row| format!("  {row}"));
     std::iter::once(format!("{title}:")).chain(rows).collect()
-}
-
-/// Returns the findings that are disputed, left open or rejected.
-fn finding_lines(state: &RunState) -> Vec<String> {
-    let all = state.findings.all().iter();
-    let rejected = all.filter(|finding| finding.outcome() == FindingOutcome::Rejected);
-    let line = |label: &str, finding: &Finding| {
-        format!("{label}: {}", to_one_line(&finding.describe_in_line()))
-    };
-    let disputed = state.findings.disputed().map(|f| line("Disputed", f));
-    let residual = state.findings.residual().map(|f| line("Left open", f));
-    let rejected = rejected.map(|f| line("Rejected", f));
-    disputed.chain(residual).chain(rejected).collect()
 }
 
 /// Returns each row with its label; a row without one has that of the row before.

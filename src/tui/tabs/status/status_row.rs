@@ -13,8 +13,8 @@ pub(super) const TEXT_INDENT: usize = 2 + NAME_COLUMNS;
 
 /// A name and its text.
 pub(super) struct StatusRow {
-    name: String,
-    text: String,
+    pub(super) name: String,
+    pub(super) text: String,
     style: Style,
 }
 

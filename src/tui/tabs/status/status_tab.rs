@@ -51,6 +51,7 @@ impl StatusTab {
             sandboxes: &self.sandboxes,
             instructions_note: &self.instructions_note,
             clock: context.clock,
+            turn_timeout: self.turn_timeout,
             interrupt,
         }
     }
