@@ -7,7 +7,8 @@ use crate::domain::findings::{Finding, FindingOutcome};
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
 use crate::text::pluralize;
-use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
+use crate::tui::markdown::to_plain_line;
+use crate::tui::text_wrap::truncate_to_columns;
 use crate::tui::theme;
 
 /// How many findings are named; the Comments tab has them all.
@@ -37,7 +38,7 @@ pub(super) fn review_lines(
     let findings = labelled_findings(state);
     let mut last = "";
     for (label, finding) in findings.iter().take(MAX_FINDING_ROWS) {
-        let mut text = to_one_line(&finding.describe_in_line());
+        let mut text = to_plain_line(&finding.describe_in_line());
         if form == FindingForm::Cut {
             text = truncate_to_columns(&text, columns.saturating_sub(TEXT_INDENT));
         }

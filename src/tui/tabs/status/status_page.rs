@@ -276,10 +276,14 @@ impl StatusPage {
         };
         let mut lines: Vec<Line<'static>> = Vec::new();
         let mut later = Vec::new();
+        // Sections keep their order.
+        let mut is_section_later = false;
         for (block, rows) in self.blocks.iter().zip(blocks) {
             let begin = lines.len() + usize::from(!lines.is_empty());
             let least = block.least_rows(rows.len());
-            if begin < window && begin + least > window && least <= window {
+            let is_cut = begin < window && begin + least > window && least <= window;
+            if is_cut || begin < window && is_section_later {
+                is_section_later |= matches!(block, StatusBlock::Section(_));
                 later.push(rows);
                 continue;
             }
