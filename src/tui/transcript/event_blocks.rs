@@ -15,6 +15,7 @@ use crate::domain::event_wording::{
 use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
 use crate::domain::receipt::Receipt;
+use crate::domain::step_proof::StepProof;
 use crate::domain::turn::Role;
 use crate::tui::labels::format_millis;
 use crate::tui::text_wrap::{clean_for_display, to_one_line};
@@ -84,6 +85,12 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
         Event::ReviewCommitted { .. } => from_review(&wording),
         _ => from_wording(&wording),
     }
+}
+
+/// Returns the block of a step's proof in short, with what was seen as details.
+pub fn from_step_proof(step: u32, short: &str, proof: &StepProof) -> Vec<TranscriptBlock> {
+    let shown = proof.describe_in_plain_words();
+    fact_with_detail(FactTone::Plain, &format!("Step {step}: {short}"), &shown)
 }
 
 /// Returns the block of a review, with its list of findings.

@@ -5,6 +5,7 @@
 use ratatui::text::Line;
 
 use super::block_content::{BlockContent, FactTone};
+use super::finished_step_row::FinishedStepRow;
 use super::stage_divider::StageDivider;
 use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::Event;
@@ -182,6 +183,15 @@ impl StepTracker {
     pub(super) fn short_title(&self, n: u32) -> String {
         let known = self.step_texts.iter().find(|(step, _)| *step == n);
         known.map_or_else(String::new, |(_, text)| to_plain_line(first_clause(text)))
+    }
+
+    /// Returns the row of a step that is done.
+    pub(super) fn finished_row(&self, step: u32, checks: Vec<String>) -> FinishedStepRow {
+        FinishedStepRow {
+            step,
+            title: self.short_title(step),
+            checks,
+        }
     }
 
     /// Returns the row of the step after the current one: `○ Step 3  Describe it · 1 more`.

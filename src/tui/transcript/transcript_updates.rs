@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::block_content::{BlockContent, FactTone};
 use super::block_layout::BlockVisibility;
 use super::discussion_card::DiscussionCard;
-use super::finished_step_row::FinishedStepRow;
 use super::stage_divider::StageDivider;
 use super::step_tracker::StepCheckFact;
 use super::task_patch_card::patch_file_changes;
@@ -403,10 +402,7 @@ impl ChatTranscript {
         let mut blocks = event_blocks::from_event(event);
         let is_proof = matches!(event, Event::StepProved { .. });
         if let Event::StepProved { step, proof, .. } = event {
-            let text = format!("Step {step}: {short}");
-            let shown = proof.describe_in_plain_words();
-            let text = BlockContent::fact_with_detail(FactTone::Plain, &text, &shown);
-            blocks = vec![TranscriptBlock::new(BlockAuthor::System, text)];
+            blocks = event_blocks::from_step_proof(*step, &short, proof);
         }
         let fact = blocks.first().and_then(TranscriptBlock::fact);
         if let Some((text, tone, _)) = fact
@@ -452,12 +448,7 @@ impl ChatTranscript {
         self.push_blocks(if checks.is_empty() {
             event_blocks::from_event(event)
         } else {
-            let title = self.steps.short_title(step);
-            let row = FinishedStepRow {
-                step,
-                title,
-                checks,
-            };
+            let row = self.steps.finished_row(step, checks);
             let content = BlockContent::finished_step(row, &proof);
             vec![TranscriptBlock::new(BlockAuthor::System, content)]
         });
