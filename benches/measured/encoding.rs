@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
-use agent_collab::app::diff_backend::DiffBackend;
+use agent_collab::app::diff_backend::{DiffBackend, FrameHandover};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
@@ -49,9 +49,10 @@ fn compare(name: &str, pictures: [&Buffer; 2]) -> anyhow::Result<()> {
     let mut ours = terminal(DiffBackend::new(out.clone()))?;
     let mut beside = terminal(CrosstermBackend::new(out_beside.clone()))?;
     let [first, second] = pictures;
-    show(&mut ours, second)?;
-    ours.backend_mut().learn_frame(second.clone());
-    show(&mut beside, second)?;
+    let frames = ours.backend().frames();
+    let frames = Some(&frames);
+    show(&mut ours, second, frames)?;
+    show(&mut beside, second, None)?;
     for out in [&out, &out_beside] {
         out.0.set(0);
     }
@@ -59,8 +60,8 @@ fn compare(name: &str, pictures: [&Buffer; 2]) -> anyhow::Result<()> {
         name,
         Limit::Within(A_KEY),
         ROUNDS,
-        &mut || Ok(show(&mut ours, first)? + show(&mut ours, second)?),
-        &mut || Ok(show(&mut beside, first)? + show(&mut beside, second)?),
+        &mut || Ok(show(&mut ours, first, frames)? + show(&mut ours, second, frames)?),
+        &mut || Ok(show(&mut beside, first, None)? + show(&mut beside, second, None)?),
     )?;
     let per_frame = |out: &Counting| out.0.get() as f64 / (2 * ROUNDS) as f64;
     let (n, n_beside) = (per_frame(&out), per_frame(&out_beside));
@@ -80,9 +81,15 @@ fn terminal<B: Backend<Error = io::Error>>(backend: B) -> io::Result<Terminal<B>
 fn show<B: Backend<Error = io::Error>>(
     terminal: &mut Terminal<B>,
     picture: &Buffer,
+    frames: Option<&FrameHandover>,
 ) -> anyhow::Result<Duration> {
     let (took, drawn) = timed(|| {
-        let draw = |frame: &mut ratatui::Frame| frame.buffer_mut().clone_from(picture);
+        let draw = |frame: &mut ratatui::Frame| {
+            frame.buffer_mut().clone_from(picture);
+            if let Some(frames) = frames {
+                frames.take_frame(frame.buffer_mut());
+            }
+        };
         terminal.draw(draw).map(drop)
     });
     drawn?;
