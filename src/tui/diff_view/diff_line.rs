@@ -298,7 +298,12 @@ pub fn hunk_label(text: &str, language: HighlightLanguage) -> String {
 
 /// Returns whether git names a definition that the hunk lies in: of some languages it takes any line that is not indented.
 fn names_definition(about: &str) -> bool {
-    const WORDS: [&str; 9] = [
+    const WORDS: [&str; 14] = [
+        "fn",
+        "def",
+        "func",
+        "function",
+        "sub",
         "class",
         "struct",
         "enum",

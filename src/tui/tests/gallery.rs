@@ -284,7 +284,7 @@ fn what_one_decides_by_is_seen_beside_a_long_text() {
         ("settle", ["The finding is dropped", "Leave it open"]),
         ("question arbitration", ["#1 blocking: ", "#2 minor: "]),
         ("quit", ["explore#1: ", "explore#2: "]),
-        ("discuss", ["who    ", "how    "]),
+        ("discuss", ["Who    ", "How    "]),
     ] {
         let place = places()
             .into_iter()

@@ -177,7 +177,9 @@ fn the_status_has_a_label_in_each_line_and_cuts_nothing() {
         assert!(row.contains(": ") && !row.ends_with("..."), "{row}");
     }
     assert!(
-        printed.iter().any(|line| line == "  Stage: Execute"),
+        printed
+            .iter()
+            .any(|line| line == "  Stage: Execute, step 2 of 3"),
         "{printed:#?}"
     );
 }
