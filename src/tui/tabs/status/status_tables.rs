@@ -87,6 +87,8 @@ impl StatusTable {
         let cells = cells.map(|((text, _), title)| (signs_to_words(text), *title));
         let mut cells = cells.map(|(text, title)| (text.trim().to_owned(), title));
         let (head, title) = cells.next().unwrap_or_default();
+        // Under the heading of its section the number needs no word.
+        let title = if title == "#" { "Review" } else { title };
         // A sign before a number says how it is.
         let (state, head) = match head.rsplit_once(' ') {
             Some((state, n)) if n.parse::<u32>().is_ok() => (state.to_owned(), n.to_owned()),
