@@ -37,7 +37,7 @@ pub enum RowChange {
 }
 
 /// A line of a diff, safe to draw.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct DiffRow<'a> {
     pub change: RowChange,
     /// Its numbers before and after the change, from 1.
@@ -47,8 +47,8 @@ pub struct DiffRow<'a> {
     /// The line that it replaces or that replaces it.
     pub other: Option<&'a str>,
     pub language: HighlightLanguage,
-    /// The quote of the string in which the line begins.
-    pub open_quote: Option<char>,
+    /// The bytes of the text between a string of the lines before and one that goes on in the next; `None` for all of it.
+    pub code: Option<Range<usize>>,
 }
 
 /// The place of rows on the screen.
@@ -162,10 +162,10 @@ impl DiffRow<'_> {
     fn text_parts(&self) -> Vec<(String, Style)> {
         let ground = self.change.ground();
         let base = theme::PLAIN.patch(ground);
-        let spans = match self.open_quote {
-            Some(quote) => self
+        let spans = match &self.code {
+            Some(code) => self
                 .language
-                .highlight_line_in_string(self.text, quote, base),
+                .highlight_between_strings(self.text, code.clone(), base),
             None => self.language.highlight_line(self.text, base),
         };
         let words = self.changed_ranges();
@@ -369,7 +369,7 @@ mod tests {
             text: "let b = \"three\"; // c",
             other: Some("let b = \"two\"; // c"),
             language: HighlightLanguage::from_info("rs"),
-            open_quote: None,
+            code: None,
         };
         let layout = RowLayout {
             columns: 80,

@@ -81,13 +81,14 @@ impl<'a> ModeLine<'a> {
             .screen
             .keymap()
             .key_label("refiner", ComposerFocus::Focused);
-        let refiner = self.screen.composer.refiner;
-        let mut keys = vec![(
-            "Enter".to_owned(),
-            format!("sends to the {}", refiner.name()),
-        )];
+        // Below the composer of a high window, the line in it names who gets the text.
+        let send = match self.screen.hit_areas.welcome {
+            Some(_) => "send".to_owned(),
+            None => format!("to the {}", self.screen.composer.refiner.name()),
+        };
+        let mut keys = vec![("Enter".to_owned(), send)];
         let role = self.other_refiner();
-        keys.extend(role.map(|role| (other, format!("to the {}", role.name()))));
+        keys.extend(role.map(|role| (other, role.name().to_owned())));
         let others = [
             ("Shift+Enter", "new line"),
             ("@", "files"),

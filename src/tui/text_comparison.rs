@@ -149,7 +149,7 @@ impl<'a> ComparisonRow<'a> {
             text,
             other: other.map(|(_, text)| text),
             language: HighlightLanguage::Prose,
-            open_quote: None,
+            code: None,
         })
     }
 }

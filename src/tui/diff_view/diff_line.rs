@@ -1,5 +1,7 @@
 //! The lines of a diff as rows: one below the other, or the old text beside the new one.
 
+use std::ops::Range;
+
 use ratatui::text::{Line, Span};
 
 use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
@@ -20,8 +22,8 @@ pub struct DiffLineMap {
     partners: Vec<Option<usize>>,
     /// For each line, the index of its file.
     files: Vec<Option<usize>>,
-    /// For each line, the quote of the string in which it begins.
-    open_quotes: Vec<Option<char>>,
+    /// For each line that shares a string with others, the bytes outside of those strings.
+    code_ranges: Vec<Option<Range<usize>>>,
     /// The name of the file, if there is only one.
     only_file: Option<String>,
     /// Whether all lines of the only file are of one side, as in a new or a deleted file.
@@ -66,7 +68,7 @@ impl DiffLineMap {
         let highest = highest.flatten().max().unwrap_or(0);
         places.digits = highest.to_string().len();
         places.partners = pair_changed_lines(patch);
-        places.find_open_quotes(patch);
+        places.find_long_strings(patch);
         places
     }
 
@@ -74,7 +76,7 @@ impl DiffLineMap {
     pub fn of_file(patch: &UnifiedDiff, name: &str) -> Self {
         let mut map = Self::from_diff(patch);
         map.only_file = Some(name.to_owned());
-        map.find_open_quotes(patch);
+        map.find_long_strings(patch);
         if !patch
             .lines
             .iter()
@@ -94,15 +96,14 @@ impl DiffLineMap {
 const MAX_LINES_WITH_STRINGS: usize = 5_000;
 
 impl DiffLineMap {
-    /// Finds the lines that begin inside of a string; one that does not end within its hunk is none.
-    fn find_open_quotes(&mut self, patch: &UnifiedDiff) {
-        self.open_quotes = vec![None; patch.lines.len()];
+    /// Finds the lines that share a string with other lines; one that does not end within its hunk is none.
+    fn find_long_strings(&mut self, patch: &UnifiedDiff) {
+        self.code_ranges = vec![None; patch.lines.len()];
         if patch.lines.len() > MAX_LINES_WITH_STRINGS {
             return;
         }
         for side in [DiffLineKind::Removed, DiffLineKind::Added] {
-            // The quote, and the lines since it was opened.
-            let mut open: Option<(char, Vec<usize>)> = None;
+            let mut open: Option<OpenString> = None;
             for (at, line) in patch.lines.iter().enumerate() {
                 if matches!(line.kind, DiffLineKind::Hunk | DiffLineKind::File) {
                     open = None;
@@ -110,25 +111,45 @@ impl DiffLineMap {
                 if line.kind != DiffLineKind::Context && line.kind != side {
                     continue;
                 }
-                let mut text = line.text.get(1..).unwrap_or_default();
-                if let Some((quote, mut lines)) = open.take() {
-                    lines.push(at);
-                    let Some(end) = find_quote(text, quote) else {
-                        open = Some((quote, lines));
+                let text = line.text.get(1..).unwrap_or_default();
+                let mut from = 0;
+                if let Some(mut string) = open.take() {
+                    let Some(end) = find_quote(text, string.quote) else {
+                        string.lines.push((at, text.len()..text.len()));
+                        open = Some(string);
                         continue;
                     };
-                    text = text.get(end..).unwrap_or_default();
-                    for inside in lines {
-                        if let Some(found) = self.open_quotes.get_mut(inside) {
-                            *found = Some(quote);
-                        }
+                    from = end;
+                    string.lines.push((at, end..text.len()));
+                    for (line, code) in string.lines {
+                        self.narrow_code(line, code);
                     }
                 }
-                let quote = self.language(patch, at).open_quote_after(text);
-                open = quote.map(|quote| (quote, Vec::new()));
+                let rest = text.get(from..).unwrap_or_default();
+                let quote = self.language(patch, at).find_open_quote(rest);
+                open = quote.map(|(place, quote)| OpenString {
+                    quote,
+                    lines: vec![(at, from..from + place)],
+                });
             }
         }
     }
+
+    /// Notes what of a line is outside of strings; a line may end one string and begin another.
+    fn narrow_code(&mut self, line: usize, code: Range<usize>) {
+        if let Some(known) = self.code_ranges.get_mut(line) {
+            let before = known.take().unwrap_or(0..usize::MAX);
+            let end = before.end.min(code.end);
+            *known = Some(before.start.max(code.start).min(end)..end);
+        }
+    }
+}
+
+/// A string that its line leaves open.
+struct OpenString {
+    quote: char,
+    /// The lines since it was opened, each with the bytes that are outside of it.
+    lines: Vec<(usize, Range<usize>)>,
 }
 
 fn take_number(n: &mut usize) -> usize {
@@ -202,7 +223,7 @@ impl DiffLineMap {
             (RowChange::Added, Some(_)) => return Vec::new(),
             (RowChange::Added, None) => (None, Some(row)),
             (RowChange::Removed, partner) => (Some(row), partner),
-            (RowChange::Same, _) => (Some(row), Some(row)),
+            (RowChange::Same, _) => (Some(row.clone()), Some(row)),
         };
         let each = columns.saturating_sub(1) / 2;
         let layout = self.layout(each, ShownNumbers::One);
@@ -250,7 +271,7 @@ impl DiffLineMap {
             text: line.text.get(1..).unwrap_or_default(),
             other: partner.and_then(|line| line.text.get(1..)),
             language: self.language(patch, n),
-            open_quote: self.open_quotes.get(n).copied().flatten(),
+            code: self.code_ranges.get(n).cloned().flatten(),
         })
     }
 
@@ -341,16 +362,17 @@ mod tests {
     #[test]
     fn a_string_over_several_lines_is_one_in_each_of_them() {
         let text = "diff --git a/x.sh b/x.sh\n@@ -1,2 +1,4 @@\n check \"2 a\n+2 dog\n-2 cat\n 2 saw\" \"$(sh a)\"\n+echo \"open\n";
-        let quotes = |name: &str| {
+        let code = |name: &str| {
             let patch = UnifiedDiff::parse(&text.replace("x.sh", name));
-            DiffLineMap::from_diff(&patch).open_quotes
+            DiffLineMap::from_diff(&patch).code_ranges
         };
-        let quote = Some('"');
+        let (opens, inside, ends) = (Some(0..6), Some(5..5), Some(6..16));
+        let found = code("x.sh");
         assert_eq!(
-            quotes("x.sh"),
-            [None, None, None, quote, quote, quote, None]
+            found,
+            [None, None, opens, inside.clone(), inside, ends, None]
         );
-        assert_eq!(quotes("x.c"), [None; 7]);
+        assert_eq!(code("x.c"), [const { None }; 7]);
     }
 
     #[test]

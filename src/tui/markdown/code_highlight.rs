@@ -2,6 +2,8 @@
 //!
 //! Languages are data without a grammar. A string that spans several lines is recognized if the caller knows that it is open.
 
+use std::ops::Range;
+
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -103,28 +105,31 @@ impl HighlightLanguage {
         }
     }
 
-    /// Highlights a line that begins inside of a string.
-    pub fn highlight_line_in_string<'a>(
+    /// Highlights a line of which the first and the last bytes belong to strings that other lines end or begin.
+    pub fn highlight_between_strings<'a>(
         &self,
         line: &'a str,
-        quote: char,
+        code: Range<usize>,
         base: Style,
     ) -> Vec<Span<'a>> {
-        let end = find_quote(line, quote).unwrap_or(line.len());
-        let (inside, after) = line.split_at(end);
-        let mut spans = vec![Span::styled(inside, base.patch(theme::GOOD))];
-        spans.extend(self.highlight_line(after, base));
+        let string = |text| Span::styled(text, base.patch(theme::GOOD));
+        let (rest, after) = line.split_at(code.end);
+        let (before, code) = rest.split_at(code.start);
+        let mut spans = vec![string(before)];
+        spans.extend(self.highlight_line(code, base));
+        spans.push(string(after));
         spans
     }
 
-    /// Returns the quote of the string that a line leaves open, if its language has strings over several lines.
-    pub fn open_quote_after(&self, line: &str) -> Option<char> {
+    /// Returns where a line opens a string that it leaves open, in bytes, and the quote; `None` also if its language has no strings
+    /// over several lines.
+    pub fn find_open_quote(&self, line: &str) -> Option<(usize, char)> {
         let Self::Known(syntax) = self else {
             return None;
         };
         let name = syntax.names.split(' ').next()?;
         let (_, quotes) = LONG_QUOTES.iter().find(|(known, _)| *known == name)?;
-        syntax.open_quote_after(line, quotes)
+        syntax.find_open_quote(line, quotes)
     }
 }
 
@@ -166,7 +171,7 @@ impl LanguageSyntax {
         spans
     }
 
-    fn open_quote_after(&self, line: &str, quotes: &str) -> Option<char> {
+    fn find_open_quote(&self, line: &str, quotes: &str) -> Option<(usize, char)> {
         let mut rest = line;
         let mut before = ' ';
         while let Some(c) = rest.chars().next() {
@@ -174,7 +179,7 @@ impl LanguageSyntax {
             let (part, after) = rest.split_at(n_bytes);
             // A quote of one character has no partner in this line.
             if quotes.contains(c) && part.len() == c.len_utf8() && style == theme::PLAIN {
-                return Some(c);
+                return Some((line.len() - rest.len(), c));
             }
             before = part.chars().next_back().unwrap_or(' ');
             rest = after;

@@ -479,7 +479,7 @@ fn without_a_reviewer_no_key_names_one_and_choosing_it_says_why() {
     });
     let seen = drawn(&mut screen, (120, 40), None);
     assert!(
-        seen.contains("Enter sends to the planner") && !seen.contains("F2"),
+        seen.contains("Enter send") && !seen.contains("F2"),
         "{seen}"
     );
     let done = press(&mut screen, None, &["<f2>"]);

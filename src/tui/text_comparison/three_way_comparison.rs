@@ -147,7 +147,7 @@ fn row_cells<'a>(
         text,
         other,
         language: HighlightLanguage::Prose,
-        open_quote: None,
+        code: None,
     };
     let side = |text: &[&'a str], range: &Range<usize>, is_changed: bool| {
         let now = line(text, range)?;
