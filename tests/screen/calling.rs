@@ -29,7 +29,7 @@ fn calls(notify: &str, variables: &[(&str, &str)], focus: &str) -> (usize, Vec<S
     terminal.type_blindly(&format!("a\r{focus}"));
     terminal.wait_for("Run this plan (");
     terminal.type_keys("5");
-    terminal.wait_for("run_");
+    terminal.wait_for("Stage  ");
     let after = String::from_utf8_lossy(&terminal.raw[before..]).into_owned();
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
