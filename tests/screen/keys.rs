@@ -2,6 +2,7 @@
 
 pub const ENTER: &str = "\r";
 pub const ESC: &str = "\x1b";
+pub const END: &str = "\x1b[F";
 pub const F2: &str = "\x1bOQ";
 pub const CTRL_C: &str = "\x03";
 pub const CTRL_E: &str = "\x05";

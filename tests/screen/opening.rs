@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::World;
-use crate::keys::{CTRL_C, ENTER};
+use crate::keys::{CTRL_C, END, ENTER};
 use crate::played::{PLAN, cast, leave, open, talking};
 use crate::programs::put_program;
 use crate::script::{Agent, say};
@@ -140,6 +140,9 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     terminal.wait_for("Is this the goal");
     terminal.leave_composer();
     terminal.type_keys("5");
+    terminal.wait_for("Stage  ");
+    // What seldom matters is at the end.
+    terminal.type_keys(END);
     terminal.wait_for("AGENTS.md: sent to the agents");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
@@ -149,6 +152,9 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     terminal.wait_for("Is this the goal");
     terminal.leave_composer();
     terminal.type_keys("5");
+    terminal.wait_for("Stage  ");
+    // What seldom matters is at the end.
+    terminal.type_keys(END);
     terminal.wait_for("AGENTS.md: sent to the agents");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));

@@ -31,7 +31,7 @@ fn writer() -> Agent {
 fn red_before_the_first_step_is_told_by_name_and_no_fix_turn_is_spent_on_it() {
     let world = with_a_runner(RED);
     world.cast(&writer(), &Agent::approving());
-    let told = "Before step 1: tests failed (exit 1): 3 passed, 1 failed, 0 skipped (from --set); \
+    let told = "Before step 1: tests failed (exit 1): 3 passed, 1 failed, 0 skipped, test command from --set; \
         failing: tests/test_a.py::test_old (no step has to fix what already fails)";
     world
         .run(&PYTEST)
