@@ -32,8 +32,8 @@ use nonblocking_writer::NonblockingWriter;
 
 pub use line_printer::LinePrinter;
 pub use nonblocking_writer::write_final_text;
-pub use terminal_restore::TerminalCondition;
 use terminal_restore::TerminalSnapshot;
+pub use terminal_restore::{TerminalCondition, is_owned_by_another_group};
 
 /// The sequences that switch modes on, in order, and off, in reverse order. Terminals ignore unknown ones.
 const MODES: [(&str, &str); 6] = [

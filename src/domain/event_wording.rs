@@ -49,8 +49,8 @@ pub struct EventWording {
 /// A line below the text of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetailLine {
-    /// What stands before the text: the number of a finding, as in `3. `.
-    pub number: String,
+    /// The number of the finding that the line is about.
+    pub number: Option<u32>,
     /// The severity of the finding that the line is about, if it is about a new one.
     pub severity: Option<FindingSeverity>,
     /// What became of the finding that the line is about, if it is about an earlier one.
@@ -63,7 +63,7 @@ pub struct DetailLine {
 impl From<String> for DetailLine {
     fn from(text: String) -> Self {
         Self {
-            number: String::new(),
+            number: None,
             severity: None,
             outcome: None,
             text,
@@ -76,16 +76,12 @@ impl fmt::Display for DetailLine {
     fn fmt(&self, line: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = self.severity.map(FindingSeverity::as_str);
         let label = severity.or(self.outcome.map(FindingOutcome::label));
-        match label {
-            // As everywhere: `#3 blocking: text`.
-            Some(label) => {
-                let number = self.number.trim().trim_end_matches('.');
-                write!(line, "#{number} {label}")?;
-                if !self.text.is_empty() {
-                    line.write_str(": ")?;
-                }
+        // As everywhere: `#3 blocking: text`.
+        if let Some((number, label)) = self.number.zip(label) {
+            write!(line, "#{number} {label}")?;
+            if !self.text.is_empty() {
+                line.write_str(": ")?;
             }
-            None => line.write_str(&self.number)?,
         }
         line.write_str(&self.text)?;
         if !self.evidence.is_empty() {

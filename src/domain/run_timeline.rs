@@ -133,7 +133,7 @@ impl UnopenedFiles {
     /// everything.
     pub fn describe(&self) -> Option<String> {
         match self {
-            Self::Unknown => Some("opened files that the program did not see".to_owned()),
+            Self::Unknown => Some("shows no calls, so what it opened is unknown".to_owned()),
             Self::Files(files) if files.is_empty() => None,
             Self::Files(files) => {
                 let files: Vec<String> = files.iter().map(|file| clean_to_one_line(file)).collect();

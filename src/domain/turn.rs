@@ -116,6 +116,14 @@ impl TurnPurpose {
         }
     }
 
+    /// Returns what the agent that does it is called in a sentence: its role, or the judge of a dispute.
+    pub fn agent_name(&self) -> &'static str {
+        match self {
+            Self::Judge => "judge",
+            purpose => purpose.role().name(),
+        }
+    }
+
     /// Returns the profile that the phase sets on the session.
     pub fn profile(&self) -> TurnProfile {
         match self {

@@ -21,6 +21,8 @@ use crate::domain::turn::Role;
 const MIN_ROWS_OF_PADDED_COMPOSER: usize = 23;
 /// The same below a dialog that needs at most a third of that part.
 const MIN_ROWS_OF_PADDED_BELOW_DIALOG: usize = 30;
+/// From this window height on, a dialog keeps its choices while the user writes a text for it.
+const MIN_ROWS_OF_CHOICES_WHILE_WRITING: u16 = 22;
 /// In a lower part the composer is one row while nothing is written.
 const MIN_ROWS_OF_IDLE_COMPOSER: usize = 14;
 
@@ -115,6 +117,11 @@ impl ComposerPane {
     /// Returns whether the user writes a text for a dialog; its choices take no keys meanwhile.
     pub fn is_writing_for_dialog(&self) -> bool {
         self.focus == ComposerFocus::Focused && self.draft.is_some()
+    }
+
+    /// The same in a window so low that the choices make room for what the text is about, as a line of the plan.
+    pub fn is_writing_in_low_window(&self, rows: u16) -> bool {
+        self.is_writing_for_dialog() && rows < MIN_ROWS_OF_CHOICES_WHILE_WRITING
     }
 
     /// Returns who gets the keys while a dialog with this selected choice is open.

@@ -2,6 +2,8 @@
 //!
 //! The caller says why the run is read-only. Which commands are blocked then is in their rows of the command table.
 
+use super::text_wrap::to_one_line;
+
 /// How a read-only screen describes itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOnlyStatus {
@@ -36,6 +38,16 @@ pub struct RunListEntry {
     /// How far it got; empty if unknown.
     pub progress: String,
     pub completion: RunCompletion,
+}
+
+impl RunListEntry {
+    /// Says in short how far a run that is done got, as `3 of 3 steps`, else how it ended.
+    pub fn short_result(&self) -> String {
+        match (self.completion, self.progress.split_once(',')) {
+            (RunCompletion::Done, Some((steps, _))) => to_one_line(steps),
+            _ => to_one_line(&self.ended).to_lowercase(),
+        }
+    }
 }
 
 /// Whether a run of the history is complete.

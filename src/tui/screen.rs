@@ -162,6 +162,7 @@ impl Screen {
         let notice = CrossTabToast::from_event(at, event, &self.tabs.chat.transcript);
         self.toast.cross_tab = notice.or(self.toast.cross_tab.take());
         self.dialogs.on_event(event);
+        self.linear.on_event(event);
         match event {
             Event::RunCreated(_) => {
                 self.reset_run_state();

@@ -37,8 +37,8 @@ use crate::domain::run::RunState;
 /// Below this window height, a dialog makes room for a chat that is scrolled up.
 const LOW_WINDOW_ROWS: u16 = 16;
 
-/// Below this window height, a dialog hides its choices while the user writes a text, as a note on the plan above it.
-const MIN_ROWS_TO_WRITE_BELOW_CHOICES: u16 = 22;
+/// How high the lines are that stand for a dialog.
+const FOLDED_ROWS: usize = 2;
 
 /// From this window height on, a blank row stands above the dialog or the composer.
 const HIGH_WINDOW_ROWS: u16 = 30;
@@ -75,8 +75,13 @@ impl Screen {
             // Two grounds and two bars of different meaning do not touch.
             split_bottom(&mut rest, 1);
         }
+        // A note on the plan is written for the line that it stands below, so the plan keeps its rows.
+        let writes_beside_tab = reads_on == TabReading::BesideDialog
+            && self.composer.is_writing_in_low_window(frame.area().height);
         let sheet_area = match &sheet {
-            Some(_) if put_aside.is_some() => split_bottom(&mut rest, 2),
+            Some(_) if put_aside.is_some() || writes_beside_tab => {
+                split_bottom(&mut rest, FOLDED_ROWS)
+            }
             Some(sheet) => centered.map_or_else(
                 || {
                     let n_rows = dialog_rows(sheet, rest, reads_on);
@@ -89,7 +94,7 @@ impl Screen {
         let is_folded = put_aside.is_some()
             || reads_on == TabReading::BesideDialog
                 && !is_question_in_title(state)
-                && sheet_area.height <= 2;
+                && usize::from(sheet_area.height) <= FOLDED_ROWS;
         // In a high window a blank row lies between the tab and what stands below it, and always below the card that ends a
         // run, which has the same ground.
         let ends_in_card = self.tabs.view.shown == TabKind::Chat
@@ -287,9 +292,14 @@ impl Screen {
                     sheet.weight.accent_style(),
                 ),
             };
+            let columns = usize::from(area.width);
+            let hint = match self.composer.focus {
+                ComposerFocus::Focused => self.describe_way_back(columns),
+                ComposerFocus::Unfocused => "Enter shows it".to_owned(),
+            };
             let lines = vec![
-                Line::styled(truncate_to_columns(&title, usize::from(area.width)), style),
-                Line::styled("  Enter shows it", theme::QUIET),
+                Line::styled(truncate_to_columns(&title, columns), style),
+                Line::styled(format!("  {hint}"), theme::QUIET),
             ];
             frame.render_widget(Paragraph::new(lines), area);
             return;
@@ -340,8 +350,7 @@ impl Screen {
         if reads_on == TabReading::BesideDialog && is_low && open.is_some_and(is_gate_question) {
             sheet = sheet.without_details();
         }
-        let is_writing = self.composer.is_writing_for_dialog();
-        if is_writing && window.height < MIN_ROWS_TO_WRITE_BELOW_CHOICES {
+        if self.composer.is_writing_in_low_window(window.height) {
             sheet.without_choices()
         } else {
             sheet

@@ -26,8 +26,8 @@ pub enum TerminalCondition {
     Unknown,
 }
 
-/// Returns whether the terminal belongs to another process group.
-fn is_owned_by_another_group() -> bool {
+/// Returns whether the terminal belongs to another process group, such as the shell after this program was stopped.
+pub fn is_owned_by_another_group() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp())
 }
 

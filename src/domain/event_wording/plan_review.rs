@@ -89,7 +89,7 @@ pub fn word_review(review: &ReviewDocument, rejected: &RejectedFindings) -> Even
         let evidence = facts.and_then(|facts| facts.remarks.get(at)?.evidence.symbol());
         let evidence = evidence.map_or(String::new(), |symbol| format!("{symbol} evidence"));
         DetailLine {
-            number: format!("{}. ", remark.n),
+            number: Some(remark.n),
             severity: Some(remark.severity),
             outcome: None,
             text,
@@ -97,7 +97,7 @@ pub fn word_review(review: &ReviewDocument, rejected: &RejectedFindings) -> Even
         }
     });
     let verdicts = review.verdicts.iter().map(|verdict| DetailLine {
-        number: format!("{}. ", verdict.n),
+        number: Some(verdict.n),
         outcome: Some(rejected.outcome(verdict)),
         ..DetailLine::from(clean_to_one_line(&verdict.detail))
     });

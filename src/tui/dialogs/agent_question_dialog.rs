@@ -13,7 +13,7 @@ use crate::domain::question::{
 use crate::text::capitalize;
 use crate::text::pluralize;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
-use crate::tui::labels::role_title;
+use crate::tui::labels::turn_title;
 use crate::tui::text_wrap::{text_width, to_one_line};
 use crate::tui::theme;
 
@@ -32,7 +32,7 @@ pub(super) fn build_dialog(
     let open = unanswered_questions(questions, known.picked_answers);
     let n_answered = questions.len() - open.len();
     let who = capitalize(match asker {
-        QuestionAsker::Role { purpose } => role_title(purpose.role()),
+        QuestionAsker::Role { purpose } => turn_title(purpose),
         QuestionAsker::Child { path, .. } => path,
     });
     let title = match questions.len() {

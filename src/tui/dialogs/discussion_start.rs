@@ -23,7 +23,11 @@ pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
         .with_field("Prompt  ", &planned.budget, theme::QUIET);
     // The topic is the longest part and goes last: it is cut where there is little room, and the title
     // already says what the discussion is about.
-    let text = name_answers(&topic.text);
+    // Only the question about a finding has those answers; in the user's own words nothing is replaced.
+    let text = match topic.finding {
+        Some(_) => name_answers(&topic.text),
+        None => topic.text.clone(),
+    };
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     for line in lines.by_ref().take(MAX_TOPIC_LINES) {
         sheet = sheet.with_prose(line, theme::PLAIN);

@@ -19,7 +19,7 @@ pub(super) fn build_dialog(
 ) -> ChoiceDialog {
     let title = format!(
         "{document} was edited while the {} was writing it",
-        purpose.role().name()
+        purpose.agent_name()
     );
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     for versions in known.versions {

@@ -21,7 +21,7 @@ pub(super) fn build_dialog(id: u32, order: &TurnOrder, files: &[DraftFile]) -> C
     }
     let whose = format!(
         "The {} may not have finished it. If you discard it, a copy stays in history/conflicts/.",
-        order.purpose.role().name()
+        order.purpose.agent_name()
     );
     sheet
         .with_text(&whose, theme::QUIET)

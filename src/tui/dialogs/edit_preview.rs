@@ -241,7 +241,7 @@ fn parse_file(name: String, lines: &[&str]) -> EditPreviewFile {
     let lines = patch.lines.iter().enumerate();
     let says = lines.filter(|(at, line)| says(*at, line)).map(|(at, _)| at);
     EditPreviewFile {
-        line_map: DiffLineMap::of_file(&patch, &name),
+        line_map: DiffLineMap::new(&patch, Some(&name)),
         name,
         visible: says.collect(),
         diff: patch,

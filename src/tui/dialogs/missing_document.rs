@@ -8,13 +8,13 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, purpose: &TurnPurpose, reason: &str) -> ChoiceDialog {
-    let title = format!("No document from the {}", purpose.role().name());
+    let title = format!("No document from the {}", purpose.agent_name());
     ChoiceDialog::new(question_dialog_id(id), &title)
         .with_reason_in_chat(reason, theme::BAD)
         .with_choice('r', "Try again", answer_question(id, QuestionAnswer::Retry))
         .with_choice(
             'w',
-            &format!("Answer the {}…", purpose.role().name()),
+            &format!("Answer the {}…", purpose.agent_name()),
             ChoiceAction::WriteDraft(ComposerDraft::Again { id }),
         )
         .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))

@@ -125,7 +125,7 @@ fn with_excerpt(sheet: ChoiceDialog, new_lines: &[String]) -> ChoiceDialog {
 fn describe_send(purpose: &TurnPurpose) -> String {
     match purpose {
         TurnPurpose::RefineGoal { .. } => {
-            format!("Send your message to the {}?", purpose.role().name())
+            format!("Send your message to the {}?", purpose.agent_name())
         }
         TurnPurpose::WritePlan => "Send the goal to the planner?".to_owned(),
         TurnPurpose::Review => "Send the plan to the reviewer?".to_owned(),

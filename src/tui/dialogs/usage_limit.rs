@@ -34,7 +34,7 @@ pub(super) fn build_dialog(
     let role = purpose.role();
     let title = format!("{} usage limit reached", to_one_line(adapter));
     let until = clock.time_with_minutes(*until);
-    let who = role.name();
+    let who = purpose.agent_name();
     let next = match then {
         Gate::Auto => format!("The {who} then continues automatically."),
         Gate::Manual => format!("The {who} then waits for you."),

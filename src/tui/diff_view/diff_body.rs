@@ -88,7 +88,7 @@ impl DiffBody {
             items.extend(shown.map(|(at, _)| DiffItem::Line(file.first_line + at)));
         }
         Self {
-            line_map: DiffLineMap::from_diff(&patch),
+            line_map: DiffLineMap::new(&patch, None),
             diff: patch,
             items,
             position: DiffPosition::default(),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ratatui::text::{Line, Span};
 
-use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
+use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
 use crate::tui::diff_row::{
     DiffRow, RowChange, RowLayout, RowWrapping, ShownNumbers, fill_row, wrap_parts,
 };
@@ -33,17 +33,35 @@ pub struct DiffLineMap {
 }
 
 impl DiffLineMap {
-    /// Computes the line numbers from the hunks of a diff.
-    pub fn from_diff(patch: &UnifiedDiff) -> Self {
-        let mut places = Self::default();
+    /// Computes the line numbers from the hunks of a diff. Of a diff of one file, which it may not name, `only_file` is the
+    /// name; without a hunk it has no numbers.
+    pub fn new(patch: &UnifiedDiff, only_file: Option<&str>) -> Self {
+        let mut map = Self {
+            only_file: only_file.map(str::to_owned),
+            partners: pair_changed_lines(patch),
+            ..Self::default()
+        };
+        map.number_lines(patch);
+        map.find_long_strings(patch);
+        if only_file.is_some() {
+            let is_hunk = |line: &DiffLine| parse_hunk_start(&line.text).is_some();
+            if !patch.lines.iter().any(is_hunk) {
+                map.numbers.fill((None, None));
+            }
+            let numbers = || map.numbers.iter();
+            map.has_one_side =
+                numbers().all(|(old, _)| old.is_none()) || numbers().all(|(_, new)| new.is_none());
+        }
+        let numbers = map.numbers.iter().flat_map(|(old, new)| [*old, *new]);
+        map.digits = numbers.flatten().max().map_or(0, |n| n.to_string().len());
+        map
+    }
+
+    fn number_lines(&mut self, patch: &UnifiedDiff) {
         let (mut before, mut after) = (0, 0);
         let mut file = None;
-        let mut files = patch
-            .files
-            .iter()
-            .map(|file| file.first_line)
-            .enumerate()
-            .peekable();
+        let starts = patch.files.iter().map(|file| file.first_line);
+        let mut files = starts.enumerate().peekable();
         for (at, line) in patch.lines.iter().enumerate() {
             if let Some((n, _)) = files.next_if(|(_, from)| *from == at) {
                 file = Some(n);
@@ -61,34 +79,9 @@ impl DiffLineMap {
                 ),
                 DiffLineKind::File | DiffLineKind::Note => (None, None),
             };
-            places.numbers.push(numbers);
-            places.files.push(file);
+            self.numbers.push(numbers);
+            self.files.push(file);
         }
-        let highest = places.numbers.iter().flat_map(|(old, new)| [*old, *new]);
-        let highest = highest.flatten().max().unwrap_or(0);
-        places.digits = highest.to_string().len();
-        places.partners = pair_changed_lines(patch);
-        places.find_long_strings(patch);
-        places
-    }
-
-    /// Computes the line numbers of a diff of one file, which it may not name; without a hunk there are none.
-    pub fn of_file(patch: &UnifiedDiff, name: &str) -> Self {
-        let mut map = Self::from_diff(patch);
-        map.only_file = Some(name.to_owned());
-        map.find_long_strings(patch);
-        if !patch
-            .lines
-            .iter()
-            .any(|line| parse_hunk_start(&line.text).is_some())
-        {
-            map.numbers.fill((None, None));
-            map.digits = 0;
-        }
-        let numbers = || map.numbers.iter();
-        map.has_one_side =
-            numbers().all(|(old, _)| old.is_none()) || numbers().all(|(_, new)| new.is_none());
-        map
     }
 }
 
@@ -119,10 +112,14 @@ impl DiffLineMap {
                         open = Some(string);
                         continue;
                     };
-                    from = end;
-                    string.lines.push((at, end..text.len()));
-                    for (line, code) in string.lines {
-                        self.narrow_code(line, code);
+                    // If the line's own quotes are paired, the earlier one opened no string, such as an apostrophe.
+                    let unpaired = self.language(patch, at).find_open_quote(text);
+                    if unpaired.is_some_and(|(_, quote)| quote == string.quote) {
+                        from = end;
+                        string.lines.push((at, end..text.len()));
+                        for (line, code) in string.lines {
+                            self.narrow_code(line, code);
+                        }
                     }
                 }
                 let rest = text.get(from..).unwrap_or_default();
@@ -319,7 +316,7 @@ pub fn hunk_label(text: &str, language: HighlightLanguage) -> String {
 
 /// Returns whether git names a definition that the hunk lies in: of some languages it takes any line that is not indented.
 fn names_definition(about: &str) -> bool {
-    const WORDS: [&str; 14] = [
+    const WORDS: [&str; 22] = [
         "fn",
         "def",
         "func",
@@ -334,6 +331,14 @@ fn names_definition(about: &str) -> bool {
         "module",
         "interface",
         "namespace",
+        "type",
+        "union",
+        "record",
+        "object",
+        "protocol",
+        "extension",
+        "package",
+        "proc",
     ];
     about.contains('(') || about.split_whitespace().any(|word| WORDS.contains(&word))
 }
@@ -364,7 +369,7 @@ mod tests {
         let text = "diff --git a/x.sh b/x.sh\n@@ -1,2 +1,4 @@\n check \"2 a\n+2 dog\n-2 cat\n 2 saw\" \"$(sh a)\"\n+echo \"open\n";
         let code = |name: &str| {
             let patch = UnifiedDiff::parse(&text.replace("x.sh", name));
-            DiffLineMap::from_diff(&patch).code_ranges
+            DiffLineMap::new(&patch, None).code_ranges
         };
         let (opens, inside, ends) = (Some(0..6), Some(5..5), Some(6..16));
         let found = code("x.sh");
@@ -373,13 +378,21 @@ mod tests {
             [None, None, opens, inside.clone(), inside, ends, None]
         );
         assert_eq!(code("x.c"), [const { None }; 7]);
+        let text = "diff --git a/x.py b/x.py\n@@ -1,2 +1,2 @@\n don't\n y = 'a'\n";
+        let patch = UnifiedDiff::parse(text);
+        let map = DiffLineMap::new(&patch, None);
+        assert_eq!(
+            map.code_ranges,
+            [const { None }; 4],
+            "an apostrophe opens no string"
+        );
     }
 
     #[test]
     fn each_line_has_its_numbers_and_what_differs_is_marked() {
         let text = "diff --git a/x.rs b/x.rs\n@@ -7,3 +9,3 @@ fn it()\n let a = 1;\n-let b = two;\n+let b = three;\n let c;\n";
         let patch = UnifiedDiff::parse(text);
-        let places = DiffLineMap::from_diff(&patch);
+        let places = DiffLineMap::new(&patch, None);
         let all = |columns: usize, is_beside: bool| {
             let rows = (1..patch.lines.len()).flat_map(|n| {
                 if is_beside {

@@ -21,7 +21,8 @@ fn visible_column_count(n: usize, columns: u16) -> usize {
 
 /// Returns whether the columns of so many participants are all visible.
 pub fn fit_all(n_participants: usize, columns: usize) -> bool {
-    n_participants * usize::from(MIN_COLUMN_WIDTH) <= columns && n_participants > 1
+    let columns = u16::try_from(columns).unwrap_or(u16::MAX);
+    n_participants > 1 && visible_column_count(n_participants, columns) == n_participants
 }
 
 /// Returns the first visible column: as close to the previous one as the selected column allows.

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::plain_text::{signs_to_words, without_signs};
+use crate::domain::event::Event;
 use crate::domain::proof_progress::{ProofProgress, ProofRun};
 use crate::domain::step_proof::ProofCell;
-use crate::text::question_heuristic::find_question;
+use crate::domain::turn::TurnOutcome;
 use crate::tui::dialog::ComposerDraft;
 use crate::tui::labels::{JUDGE_TITLE, role_title};
 use crate::tui::markdown::strip_marks;
@@ -44,7 +45,7 @@ pub struct LinearView {
     pub(super) speaker: Option<BlockAuthor>,
     /// The block of code that an agent's text is in: whose text, the length of its fence, and what it is called.
     pub(super) fence: Option<(BlockAuthor, usize, String)>,
-    /// Whether an agent's last text ends with a question.
+    /// Whether the text of the last turn ends with a question.
     pub(super) agent_asks: bool,
     /// The last line of the user, which need not be repeated.
     pub(super) typed: String,
@@ -81,6 +82,20 @@ impl LinearView {
     /// Returns whether a line was printed since the user's last line.
     pub(super) fn is_recent(&self, line: &str) -> bool {
         self.recent.contains(&hash_line(line))
+    }
+
+    /// Notes whether the agent of a turn that ended asks something. Its text comes in pieces, of which the last need not
+    /// have the question.
+    pub fn on_event(&mut self, event: &Event) {
+        if let Event::TurnEnded { result, .. } = event {
+            self.agent_asks = matches!(
+                result,
+                TurnOutcome::Completed {
+                    question: Some(_),
+                    ..
+                }
+            );
+        }
     }
 
     /// Prints the end of a test run that proves a step.
@@ -158,7 +173,6 @@ impl LinearView {
                 if !continues {
                     self.fence = None;
                 }
-                self.agent_asks = find_question(&lines.join("\n")).is_some();
                 let lines = lines.into_iter().map(|line| self.speak_fence(author, line));
                 head.into_iter().chain(lines).collect()
             }

@@ -17,45 +17,35 @@ pub struct LanguageSyntax {
     names: &'static str,
     /// The starts of comments, separated by spaces.
     comments: &'static str,
+    /// The quotes whose strings may span lines.
+    long_quotes: &'static str,
     /// Its keywords, separated by spaces.
     keywords: &'static str,
 }
 
 #[rustfmt::skip]
 const LANGUAGES: &[LanguageSyntax] = &[
-    LanguageSyntax { names: "rust rs", comments: "//", keywords: "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while" },
-    LanguageSyntax { names: "python py", comments: "#", keywords: "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return self True try while with yield" },
-    LanguageSyntax { names: "javascript js jsx typescript ts tsx", comments: "//", keywords: "as async await break case catch class const continue default delete do else enum export extends false finally for from function if implements import in instanceof interface let new null of private public readonly return static super switch this throw true try type typeof undefined var void while yield" },
-    LanguageSyntax { names: "go golang", comments: "//", keywords: "break case chan const continue default defer else fallthrough false for func go goto if import interface map nil package range return select struct switch true type var" },
-    LanguageSyntax { names: "c h cpp c++ hpp cc java kotlin swift cs csharp", comments: "//", keywords: "auto bool break case catch char class const continue default do double else enum extends extern false final float for func fun goto if implements import int interface let long namespace new null nullptr override package private protected public return short signed sizeof static struct super switch template this throw true try typedef union unsigned using val var virtual void volatile while" },
-    LanguageSyntax { names: "sh bash zsh shell console fish", comments: "#", keywords: "case do done elif else esac exit export fi for function if in local return set shift source then until while" },
-    LanguageSyntax { names: "ruby rb", comments: "#", keywords: "begin break case class def do else elsif end ensure false for if in module next nil not or require rescue return self then true unless until when while yield" },
-    LanguageSyntax { names: "sql", comments: "--", keywords: "and as by case create delete distinct drop else end from group having in index inner insert into is join left limit not null on or order outer select set table then union update values when where with AND AS BY CASE CREATE DELETE DISTINCT DROP ELSE END FROM GROUP HAVING IN INDEX INNER INSERT INTO IS JOIN LEFT LIMIT NOT NULL ON OR ORDER OUTER SELECT SET TABLE THEN UNION UPDATE VALUES WHEN WHERE WITH" },
-    LanguageSyntax { names: "toml yaml yml ini make makefile dockerfile", comments: "#", keywords: "true false null yes no on off" },
-    LanguageSyntax { names: "php", comments: "// #", keywords: "abstract and array as break case catch class const continue default do echo else elseif extends false final finally fn for foreach function global if implements include instanceof interface match namespace new null or private protected public readonly require return static switch this throw trait true try use var while yield" },
-    LanguageSyntax { names: "lua", comments: "--", keywords: "and break do else elseif end false for function goto if in local nil not or repeat return then true until while" },
-    LanguageSyntax { names: "haskell hs elm", comments: "--", keywords: "as case class data deriving do else hiding if import in infix infixl infixr instance let module newtype of port qualified then type where" },
-    LanguageSyntax { names: "elixir ex exs erlang erl", comments: "# %", keywords: "after and begin case catch cond def defmodule defp defstruct do else end false fn for fun if import in nil not of or quote receive rescue true try unless use when with" },
-    LanguageSyntax { names: "scala groovy gradle dart zig", comments: "//", keywords: "abstract as async await break case catch class const comptime continue def default defer do else enum export extends extension false final finally fn for given if implements implicit import in interface late lazy match mixin new null object override package private protected pub public required return sealed static struct super switch test this throw trait true try type undefined union until using val var void while with yield" },
-    LanguageSyntax { names: "r perl pl julia jl nim", comments: "#", keywords: "and begin break const do else elseif elsif end export false FALSE for foreach function if import in last let local macro module my NA next not NULL or our package proc repeat require return struct sub then true TRUE type unless until use using var when while" },
-    LanguageSyntax { names: "css scss sass less", comments: "// /*", keywords: "auto block flex grid important inherit initial none solid @media @import @mixin @include @use var" },
-    LanguageSyntax { names: "html xml svg vue svelte", comments: "<!--", keywords: "a body button class div form h1 h2 h3 head href html id img input label li link meta p script span src style table td title tr type ul" },
-    LanguageSyntax { names: "clojure clj lisp elisp scheme racket", comments: ";", keywords: "and cond def define defmacro defn defun do else false fn if lambda let loop nil not ns or quote recur require set true when" },
-    LanguageSyntax { names: "proto protobuf graphql gql hcl terraform tf nix", comments: "# //", keywords: "else enum extend false for fragment if import in inherit input interface let locals map message module mutation null oneof option output package provider query rec repeated reserved resource returns rpc scalar schema service subscription syntax then true type union variable with" },
-    LanguageSyntax { names: "powershell ps1 pwsh", comments: "#", keywords: "begin break catch class continue do else elseif end enum exit finally for foreach function if in param process return switch throw trap try until using while" },
-    LanguageSyntax { names: "json jsonc json5", comments: "//", keywords: "true false null" },
-];
-
-/// The quotes whose strings may span lines, by the first name of their language.
-const LONG_QUOTES: &[(&str, &str)] = &[
-    ("rust", "\""),
-    ("python", "\"'"),
-    ("javascript", "`"),
-    ("go", "`"),
-    ("sh", "\"'"),
-    ("ruby", "\"'"),
-    ("php", "\"'"),
-    ("r", "\"'"),
+    LanguageSyntax { names: "rust rs", comments: "//", long_quotes: "\"", keywords: "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while" },
+    LanguageSyntax { names: "python py", comments: "#", long_quotes: "\"'", keywords: "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return self True try while with yield" },
+    LanguageSyntax { names: "javascript js jsx typescript ts tsx", comments: "//", long_quotes: "`", keywords: "as async await break case catch class const continue default delete do else enum export extends false finally for from function if implements import in instanceof interface let new null of private public readonly return static super switch this throw true try type typeof undefined var void while yield" },
+    LanguageSyntax { names: "go golang", comments: "//", long_quotes: "`", keywords: "break case chan const continue default defer else fallthrough false for func go goto if import interface map nil package range return select struct switch true type var" },
+    LanguageSyntax { names: "c h cpp c++ hpp cc java kotlin swift cs csharp", comments: "//", long_quotes: "", keywords: "auto bool break case catch char class const continue default do double else enum extends extern false final float for func fun goto if implements import int interface let long namespace new null nullptr override package private protected public return short signed sizeof static struct super switch template this throw true try typedef union unsigned using val var virtual void volatile while" },
+    LanguageSyntax { names: "sh bash zsh shell console fish", comments: "#", long_quotes: "\"'", keywords: "case do done elif else esac exit export fi for function if in local return set shift source then until while" },
+    LanguageSyntax { names: "ruby rb", comments: "#", long_quotes: "\"'", keywords: "begin break case class def do else elsif end ensure false for if in module next nil not or require rescue return self then true unless until when while yield" },
+    LanguageSyntax { names: "sql", comments: "--", long_quotes: "", keywords: "and as by case create delete distinct drop else end from group having in index inner insert into is join left limit not null on or order outer select set table then union update values when where with AND AS BY CASE CREATE DELETE DISTINCT DROP ELSE END FROM GROUP HAVING IN INDEX INNER INSERT INTO IS JOIN LEFT LIMIT NOT NULL ON OR ORDER OUTER SELECT SET TABLE THEN UNION UPDATE VALUES WHEN WHERE WITH" },
+    LanguageSyntax { names: "toml yaml yml ini make makefile dockerfile", comments: "#", long_quotes: "", keywords: "true false null yes no on off" },
+    LanguageSyntax { names: "php", comments: "// #", long_quotes: "\"'", keywords: "abstract and array as break case catch class const continue default do echo else elseif extends false final finally fn for foreach function global if implements include instanceof interface match namespace new null or private protected public readonly require return static switch this throw trait true try use var while yield" },
+    LanguageSyntax { names: "lua", comments: "--", long_quotes: "", keywords: "and break do else elseif end false for function goto if in local nil not or repeat return then true until while" },
+    LanguageSyntax { names: "haskell hs elm", comments: "--", long_quotes: "", keywords: "as case class data deriving do else hiding if import in infix infixl infixr instance let module newtype of port qualified then type where" },
+    LanguageSyntax { names: "elixir ex exs erlang erl", comments: "# %", long_quotes: "", keywords: "after and begin case catch cond def defmodule defp defstruct do else end false fn for fun if import in nil not of or quote receive rescue true try unless use when with" },
+    LanguageSyntax { names: "scala groovy gradle dart zig", comments: "//", long_quotes: "", keywords: "abstract as async await break case catch class const comptime continue def default defer do else enum export extends extension false final finally fn for given if implements implicit import in interface late lazy match mixin new null object override package private protected pub public required return sealed static struct super switch test this throw trait true try type undefined union until using val var void while with yield" },
+    LanguageSyntax { names: "r perl pl julia jl nim", comments: "#", long_quotes: "\"'", keywords: "and begin break const do else elseif elsif end export false FALSE for foreach function if import in last let local macro module my NA next not NULL or our package proc repeat require return struct sub then true TRUE type unless until use using var when while" },
+    LanguageSyntax { names: "css scss sass less", comments: "// /*", long_quotes: "", keywords: "auto block flex grid important inherit initial none solid @media @import @mixin @include @use var" },
+    LanguageSyntax { names: "html xml svg vue svelte", comments: "<!--", long_quotes: "", keywords: "a body button class div form h1 h2 h3 head href html id img input label li link meta p script span src style table td title tr type ul" },
+    LanguageSyntax { names: "clojure clj lisp elisp scheme racket", comments: ";", long_quotes: "", keywords: "and cond def define defmacro defn defun do else false fn if lambda let loop nil not ns or quote recur require set true when" },
+    LanguageSyntax { names: "proto protobuf graphql gql hcl terraform tf nix", comments: "# //", long_quotes: "", keywords: "else enum extend false for fragment if import in inherit input interface let locals map message module mutation null oneof option output package provider query rec repeated reserved resource returns rpc scalar schema service subscription syntax then true type union variable with" },
+    LanguageSyntax { names: "powershell ps1 pwsh", comments: "#", long_quotes: "", keywords: "begin break catch class continue do else elseif end enum exit finally for foreach function if in param process return switch throw trap try until using while" },
+    LanguageSyntax { names: "json jsonc json5", comments: "//", long_quotes: "", keywords: "true false null" },
 ];
 
 /// The language of a code block.
@@ -112,12 +102,11 @@ impl HighlightLanguage {
         code: Range<usize>,
         base: Style,
     ) -> Vec<Span<'a>> {
-        let string = |text| Span::styled(text, base.patch(theme::GOOD));
-        let (rest, after) = line.split_at(code.end);
-        let (before, code) = rest.split_at(code.start);
-        let mut spans = vec![string(before)];
-        spans.extend(self.highlight_line(code, base));
-        spans.push(string(after));
+        let part = |bytes: Range<usize>| line.get(bytes).unwrap_or_default();
+        let string = |bytes| Span::styled(part(bytes), base.patch(theme::GOOD));
+        let mut spans = vec![string(0..code.start)];
+        spans.extend(self.highlight_line(part(code.clone()), base));
+        spans.push(string(code.end..line.len()));
         spans
     }
 
@@ -127,9 +116,7 @@ impl HighlightLanguage {
         let Self::Known(syntax) = self else {
             return None;
         };
-        let name = syntax.names.split(' ').next()?;
-        let (_, quotes) = LONG_QUOTES.iter().find(|(known, _)| *known == name)?;
-        syntax.find_open_quote(line, quotes)
+        syntax.find_open_quote(line)
     }
 }
 
@@ -171,14 +158,14 @@ impl LanguageSyntax {
         spans
     }
 
-    fn find_open_quote(&self, line: &str, quotes: &str) -> Option<(usize, char)> {
+    fn find_open_quote(&self, line: &str) -> Option<(usize, char)> {
         let mut rest = line;
         let mut before = ' ';
         while let Some(c) = rest.chars().next() {
             let (n_bytes, style) = self.next_token(rest, c, before);
             let (part, after) = rest.split_at(n_bytes);
             // A quote of one character has no partner in this line.
-            if quotes.contains(c) && part.len() == c.len_utf8() && style == theme::PLAIN {
+            if self.long_quotes.contains(c) && part.len() == c.len_utf8() && style == theme::PLAIN {
                 return Some((line.len() - rest.len(), c));
             }
             before = part.chars().next_back().unwrap_or(' ');

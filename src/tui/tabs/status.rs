@@ -22,7 +22,7 @@ use review_rows::FindingForm;
 pub use status_context::AdapterSandboxView;
 use status_context::StatusContext;
 use status_page::{StatusPage, StatusSection};
-use status_row::{StatusRow, lay_out_rows, plain_row};
+use status_row::{StatusRow, lay_out_rows};
 pub use status_tab::StatusTab;
 use status_tables::{StatusTable, VerdictForm};
 
@@ -200,10 +200,7 @@ fn agent_sections(
     columns: usize,
 ) -> [StatusSection; 2] {
     [Role::Planner, Role::Reviewer].map(|role| {
-        let rows = match state.session(role) {
-            Some(session) => agent_rows::session_rows(state, role, session, about, now, columns),
-            None => vec![plain_row("CLI", "none, the plan is not reviewed")],
-        };
+        let rows = agent_rows::role_rows(state, role, about, now, columns);
         StatusSection {
             // Agents have the same color here as in the chat.
             style: theme::role_style(role),

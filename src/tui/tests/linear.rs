@@ -4,11 +4,11 @@ use super::world::{
     approving, asking, created, drawn, questions, running, screen, settings, story,
 };
 use crate::domain::event::Event;
-use crate::domain::ids::UnixMillis;
+use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{Run, RunState};
-use crate::domain::turn::TurnPurpose;
+use crate::domain::turn::{TurnOutcome, TurnPurpose};
 use crate::tui::LineInterface;
 use crate::tui::command_table::all_key_rows;
 use crate::tui::{
@@ -142,20 +142,38 @@ fn a_bare_yes_is_sent_to_nobody_where_the_program_asks() {
 fn a_bare_yes_confirms_the_goal_unless_the_agent_has_asked_something() {
     let state = super::world::state(Phase::RefineGoal);
     let goal = "Add a goal.\n\n```goal.md\n# A goal\n```\n";
-    for (said, line, confirms) in [
-        (goal, "y", true),
-        (goal, "Yes.", true),
-        (goal, "ok", true),
-        (goal, "no", false),
-        ("Should empty files count?", "yes", false),
+    let question = "Should empty files count?";
+    for (question, line, confirms) in [
+        (None, "y", true),
+        (None, "Yes.", true),
+        (None, "ok", true),
+        (None, "no", false),
+        (Some(question), "yes", false),
     ] {
         let mut screen = linear_screen();
-        screen.on_event(UnixMillis(0), &super::stream::says(said));
+        // The question need not be in the last piece that is printed.
+        for said in question.into_iter().chain([goal]) {
+            screen.on_event(UnixMillis(0), &super::stream::says(said));
+            news(&mut screen, Some(&state));
+        }
+        let ended = Event::TurnEnded {
+            turn: TurnId::new("trn_1"),
+            result: TurnOutcome::Completed {
+                question: question.map(str::to_owned),
+                summary: String::new(),
+                result: None,
+            },
+        };
+        screen.on_event(UnixMillis(0), &ended);
         news(&mut screen, Some(&state));
         let actions = type_line(&mut screen, line, LineTiming::AfterQuestion, &state);
         let is_confirmed =
             |action: &Action| matches!(action, Action::Event(Event::GoalConfirmed { .. }));
-        assert_eq!(actions.iter().any(is_confirmed), confirms, "{said}: {line}");
+        assert_eq!(
+            actions.iter().any(is_confirmed),
+            confirms,
+            "{question:?}: {line}"
+        );
         if !confirms {
             assert_eq!(actions, []);
             let printed = news(&mut screen, Some(&state)).lines;

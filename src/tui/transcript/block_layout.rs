@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::block_content::{BlockContent, FactTone};
 use super::card_rows::{PANEL_INDENT, panel_lines, signed_lines};
-use super::finished_step_row::FinishedStepRow;
+use super::finished_step_row::{FACT_GAP, FinishedStepRow};
 use super::read_fold::{FoldState, ReadFold};
 use super::transcript_block::BlockAuthor;
 use crate::domain::event_wording::DetailLine;
@@ -418,15 +418,13 @@ const MIN_COLUMNS_OF_LIST_INDENT: usize = 57;
 
 /// Renders a line of a list below a fact. What was found of a finding's evidence is at the right end, where it fits.
 fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
-    let number = line.number.trim_end().trim_end_matches('.');
     let label = match (line.severity, line.outcome) {
         (Some(severity), _) => Some((severity.as_str(), finding_label_style(severity))),
         (None, Some(outcome)) => Some((outcome.label(), theme::QUIET)),
         (None, None) => None,
     };
     let mut spans = vec![Span::raw("  ")];
-    let Some((label, style)) = label else {
-        spans.push(Span::raw(line.number.clone()));
+    let Some((number, (label, style))) = line.number.zip(label) else {
         spans.extend(markdown::style_code(&line.text, theme::PLAIN));
         return wrap_prose(&spans, columns, 5);
     };
@@ -473,13 +471,15 @@ pub fn folded_failure(more: &str) -> String {
     failure_excerpt(&output.join("\n"), MAX_FAILURE_LINES)
 }
 
-/// Returns the lines of output in a failure's details, without the command in their first line.
+/// Returns the command that failed, with how long it took, from the first line of a failure's details.
+fn failed_command(more: &str) -> Option<&str> {
+    more.lines().next().filter(|line| line.starts_with("$ "))
+}
+
+/// Returns the lines of output in a failure's details, without the command.
 fn failure_output(more: &str) -> impl Iterator<Item = &str> {
-    let lines = more.lines().enumerate();
-    let output = lines.filter(|(n, line)| !(*n == 0 && line.starts_with("$ ")));
-    output
-        .map(|(_, line)| line)
-        .filter(|line| !line.trim().is_empty())
+    let output = more.lines().skip(failed_command(more).iter().count());
+    output.filter(|line| !line.trim().is_empty())
 }
 
 /// Renders a fact and its details: folded, except the lines of a bad fact that say what failed.
@@ -499,10 +499,17 @@ fn fact_with_detail_lines(
     };
     let room = columns.saturating_sub(text_width(fold));
     let mut lines = fact_lines(text, tone, step, room);
+    let is_failure_folded = tone == FactTone::Bad && folding == FoldState::Folded;
+    let command = failed_command(more).filter(|_| is_failure_folded && lines.len() == 1);
     if let Some(first) = lines.first_mut() {
+        let used = line_width(first);
+        let room_beside = room.saturating_sub(used + FACT_GAP);
+        let command = command.filter(|command| text_width(command) <= room_beside);
+        let command = command.unwrap_or_default();
         // At the right end, so that the signs of all steps are in one column.
-        let gap = room.saturating_sub(line_width(first));
+        let gap = room.saturating_sub(used + text_width(command));
         first.push_span(Span::raw(" ".repeat(gap)));
+        first.push_span(Span::styled(command.to_owned(), theme::QUIET));
         first.push_span(Span::styled(fold, theme::QUIET));
     }
     match folding {
@@ -510,9 +517,7 @@ fn fact_with_detail_lines(
             let output = more.lines();
             lines.extend(output.flat_map(|line| panel_lines(line, theme::QUIET, columns)));
         }
-        FoldState::Folded
-            if tone == FactTone::Bad && look.dialog_overlap == DialogOverlap::Nothing =>
-        {
+        FoldState::Folded if is_failure_folded && look.dialog_overlap == DialogOverlap::Nothing => {
             let excerpt = folded_failure(more);
             let room = columns.saturating_sub(PANEL_INDENT + 2);
             let rows = excerpt.lines().map(|line| truncate_to_columns(line, room));

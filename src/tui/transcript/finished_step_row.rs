@@ -7,7 +7,7 @@ use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns};
 use crate::tui::theme;
 
 /// How many columns are free before the title and the facts.
-const FACT_GAP: usize = 2;
+pub const FACT_GAP: usize = 2;
 /// A title that is cut beside the facts keeps this many columns, or it has a row of its own.
 const MIN_TITLE_COLUMNS: usize = 24;
 

@@ -530,7 +530,7 @@ impl ToolCallCard {
             lines.extend(panel_lines(&name, theme::STRONG, columns));
         }
         let diff = UnifiedDiff::parse_exact(&file.diff);
-        let map = DiffLineMap::of_file(&diff, &file.path);
+        let map = DiffLineMap::new(&diff, Some(&file.path));
         // Where the first hunk starts, its numbers tell.
         let is_first_hunk = |at: usize| {
             at == 0 && diff.lines.first().map(|line| line.kind) == Some(DiffLineKind::Hunk)

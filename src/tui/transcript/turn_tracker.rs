@@ -240,6 +240,9 @@ impl TurnTracker {
             Event::QuestionAsked { question } => {
                 self.expects_judge = match &question.kind {
                     QuestionKind::Gate { order } => order.purpose == TurnPurpose::Judge,
+                    QuestionKind::UsageLimit { purpose, .. }
+                    | QuestionKind::AdapterFailed { purpose, .. }
+                    | QuestionKind::NoDocument { purpose, .. } => *purpose == TurnPurpose::Judge,
                     _ => false,
                 }
             }

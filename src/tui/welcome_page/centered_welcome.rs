@@ -276,14 +276,21 @@ fn run_line(run: &RunListEntry, columns: usize) -> Line<'static> {
         RunCompletion::Done => ("✓ ", theme::GOOD),
         RunCompletion::Complete | RunCompletion::Unfinished => ("■ ", theme::QUIET),
     };
+    let about = to_one_line(&run.about);
     let date = to_one_line(&run.date);
-    let room = columns.saturating_sub(text_width(sign) + text_width(&date) + 2);
-    let about = truncate_to_columns(&to_one_line(&run.about), room);
+    let facts = [run.short_result(), date.clone()].join(" · ");
+    let room_beside =
+        |facts: &str| columns.saturating_sub(text_width(sign) + text_width(facts) + 2);
+    // The title is worth more than how far the run got.
+    let is_whole = text_width(&about) <= room_beside(&facts);
+    let facts = if is_whole { facts } else { date };
+    let room = room_beside(&facts);
+    let about = truncate_to_columns(&about, room);
     let gap = room.saturating_sub(text_width(&about)) + 2;
     Line::from(vec![
         Span::styled(sign, style),
         Span::styled(about, theme::PLAIN),
         Span::raw(" ".repeat(gap)),
-        Span::styled(date, theme::QUIET),
+        Span::styled(facts, theme::QUIET),
     ])
 }

@@ -10,9 +10,9 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use tokio::process::Command;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
-use crate::app::terminal::TerminalCondition;
+use crate::app::terminal::{TerminalCondition, is_owned_by_another_group};
 use crate::process::terminate_own_session;
 use crate::tui::ExternalViewer;
 
@@ -20,6 +20,8 @@ use crate::tui::ExternalViewer;
 const LAST_OWN_CODE: i32 = 128;
 /// A pager that ends within this time did not wait for the user.
 const PAGER_MIN_TIME: Duration = Duration::from_secs(1);
+/// Interval for asking whose terminal it is; a shell need not signal a job that it puts into the foreground.
+const FOREGROUND_POLL: Duration = Duration::from_millis(100);
 /// Time to end by the signal that this program got, too, and time after a SIGTERM: together within the two seconds for
 /// everything to end.
 const TERMINATE_GRACE: (Duration, Duration) =
@@ -94,7 +96,20 @@ async fn run_in_terminal(script: &str, file: Option<&Path>) -> io::Result<ExitSt
         .stdout(Stdio::inherit())
         .stderr(Stdio::inherit())
         .kill_on_drop(true);
-    program.spawn()?.wait().await
+    let ended = program.spawn()?.wait().await;
+    wait_for_foreground().await;
+    ended
+}
+
+/// Waits until the terminal is this program's again.
+///
+/// The program may have ended in the background, where the user or a shell ended the whole job. The system stops a
+/// background process that takes the terminal; if that happens before this program has seen its own signal, it stays
+/// stopped for good.
+async fn wait_for_foreground() {
+    while is_owned_by_another_group() {
+        sleep(FOREGROUND_POLL).await;
+    }
 }
 
 /// Returns in which state a program that ended left the terminal.

@@ -19,8 +19,21 @@ const BAR_COLUMNS: usize = 10;
 /// How many characters of a session's id are shown, with the mark of what is cut.
 const ID_CHARS: usize = 9;
 
-/// Returns what is known of an agent's CLI and session.
-pub(super) fn session_rows(
+/// Returns what is known of a role's agent; one row if the role has none.
+pub(super) fn role_rows(
+    state: &RunState,
+    role: Role,
+    about: StatusContext<'_>,
+    now: UnixMillis,
+    columns: usize,
+) -> Vec<StatusRow> {
+    match state.session(role) {
+        Some(session) => session_rows(state, role, session, about, now, columns),
+        None => vec![plain_row("CLI", "none, the plan is not reviewed")],
+    }
+}
+
+fn session_rows(
     state: &RunState,
     role: Role,
     session: &Session,

@@ -6,7 +6,9 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::StepCount;
 use crate::domain::run::RunState;
+use crate::domain::turn::Role;
 use crate::tui::labels::{self, describe_program_operation, format_elapsed};
+use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
 /// Returns the stage, and what keeps the run from going on: a silent turn, a usage limit, failures.
@@ -64,7 +66,7 @@ pub(super) fn activity_row(
         let purpose = &running.order.purpose;
         let text = format!(
             "{} {}, {}",
-            labels::role_title(purpose.role()),
+            labels::turn_title(purpose),
             purpose.describe_progress(),
             format_elapsed(running.started_at, now)
         );
@@ -113,6 +115,15 @@ pub(super) fn detail_rows(state: &RunState, about: StatusContext<'_>) -> Vec<Sta
     if state.receipt_head.is_some() {
         let text = "every check is recorded. agent-collab verify says whether the records are complete and unchanged";
         rows.push(plain_row("Records", text));
+    }
+    for role in [Role::Planner, Role::Reviewer] {
+        let session = state
+            .session(role)
+            .and_then(|session| session.external_id.as_deref());
+        if let Some(id) = session {
+            let text = format!("{} {}", to_one_line(id), role.name());
+            rows.push(plain_row("Session", &text));
+        }
     }
     rows.push(plain_row("Run id", state.run.as_str()));
     rows

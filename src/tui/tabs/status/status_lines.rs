@@ -23,11 +23,13 @@ pub(super) fn status_lines(
     let end = last.filter(|_| state.phase.is_final()).unwrap_or(now);
     let clock = about.clock;
     let mut run = run_rows::stage_rows(state, about, now);
+    run.extend(run_rows::activity_row(state, about, now));
     run.extend(run_rows::setting_rows(state, about));
     run.extend(run_rows::proof_rows(state));
     let reviews = status_tables::review_table(state, clock, VerdictForm::Whole);
     let mut reviews = reviews.labeled_rows();
-    reviews.extend(review_rows::unopened_files(state));
+    let unopened = review_rows::unopened_files(state).into_iter();
+    reviews.extend(unopened.map(|text| format!("Reviewer: {text}")));
     let findings = review_rows::labelled_findings(state).into_iter();
     reviews.extend(findings.map(|(label, finding)| {
         let text = to_one_line(&finding.describe_in_line());
@@ -43,12 +45,8 @@ pub(super) fn status_lines(
     let steps = status_tables::step_table(state, end).labeled_rows();
     lines.extend(section("Steps", steps));
     for role in [Role::Planner, Role::Reviewer] {
-        let rows = state.session(role);
-        let rows = rows.map(|session| {
-            agent_rows::session_rows(state, role, session, about, now, LINE_COLUMNS)
-        });
-        let rows = labeled(&rows.unwrap_or_default());
-        lines.extend(section(labels::role_title(role), rows));
+        let rows = agent_rows::role_rows(state, role, about, now, LINE_COLUMNS);
+        lines.extend(section(labels::role_title(role), labeled(&rows)));
     }
     let turns = status_tables::turn_table(state, end, clock).labeled_rows();
     lines.extend(section("Last turns", turns));

@@ -111,18 +111,13 @@ impl ScreenTab for StatusTab {
     fn draw(&mut self, frame: &mut Frame, area: Rect, context: &TabContext<'_>, now: UnixMillis) {
         self.page.set_page_keys(context.page_keys());
         self.drawn_at = Some(now);
-        let about = StatusContext {
-            state: context.state,
-            silent: self.silent_turn.as_ref(),
-            sandboxes: &self.sandboxes,
-            instructions_note: &self.instructions_note,
-            clock: context.clock,
-            turn_timeout: self.turn_timeout,
-            interrupt: &context
-                .keymap
-                .key_label("interrupt", ComposerFocus::Focused),
-        };
-        draw(&mut self.page, frame, area, about, now);
+        let interrupt = context
+            .keymap
+            .key_label("interrupt", ComposerFocus::Focused);
+        let mut page = std::mem::take(&mut self.page);
+        let about = self.status_context(context, &interrupt);
+        draw(&mut page, frame, area, about, now);
+        self.page = page;
     }
 
     fn whole_text(&mut self, _context: &TabContext<'_>) -> Result<String, String> {
