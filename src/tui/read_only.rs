@@ -41,11 +41,15 @@ pub struct RunListEntry {
 }
 
 impl RunListEntry {
-    /// Says in short how far a run that is done got, as `3 of 3 steps`, else how it ended.
+    /// Says in short how far a run that is done got, as `3 of 3 steps`, else in a word how it ended.
     pub fn short_result(&self) -> String {
         match (self.completion, self.progress.split_once(',')) {
             (RunCompletion::Done, Some((steps, _))) => to_one_line(steps),
-            _ => to_one_line(&self.ended).to_lowercase(),
+            _ => {
+                let ended = to_one_line(&self.ended).to_lowercase();
+                // Where it is unfinished the list of all runs says.
+                ended.split(' ').next().unwrap_or_default().to_owned()
+            }
         }
     }
 }

@@ -120,6 +120,7 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
         ],
         runs: vec![
             run("2026-11-21", "Done", "为计算器加入求和 🎉 and a goal that goes on for so long that it has to be cut somewhere"),
+            run("Sun", "Done", "Count words"),
             run("2026-11-02", "unfinished in Review", "count\u{1b}[2J words"),
         ],
     });

@@ -40,6 +40,9 @@ const SPACINGS: [PageSpacing; 2] = [
     },
 ];
 
+/// How many runs are listed where there is little room; `/history` shows all.
+const MAX_RUNS_IN_SHORT: usize = 2;
+
 /// The blank rows of the page.
 #[derive(Debug, Clone, Copy)]
 struct PageSpacing {
@@ -63,7 +66,7 @@ pub struct CenteredWelcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WelcomeDetail {
     Whole,
-    /// What a newcomer can do without is left out.
+    /// What a newcomer can do without is left out, and the earlier of the recent runs.
     Short,
     /// A dialog is there.
     None,
@@ -193,10 +196,15 @@ fn below_lines(
     }
     let mut parts = vec![missing_lines(info, usize::from(columns))];
     let is_short = detail == WelcomeDetail::Short;
+    let max_runs = if is_short {
+        MAX_RUNS_IN_SHORT
+    } else {
+        MAX_LISTED_RUNS
+    };
     let has_runs = !info.runs.is_empty();
     // A user who cannot start a run needs the demo more than the steps of a run.
     if has_runs || !is_short || !info.has_blocker() {
-        parts.push(column_lines(info, columns));
+        parts.push(column_lines(info, columns, max_runs));
     }
     let n_above = parts.first().map_or(0, Vec::len);
     if !has_runs && (!is_short || info.has_blocker()) {
@@ -204,7 +212,7 @@ fn below_lines(
     }
     parts.retain(|part| !part.is_empty());
     let lines = parts.join(&Line::default());
-    let n_runs = info.runs.len().min(MAX_LISTED_RUNS);
+    let n_runs = info.runs.len().min(max_runs);
     // The heading of the columns is in the first row.
     let first = if n_above > 0 { n_above + 2 } else { 1 };
     (lines, (first..first + n_runs).collect())
@@ -219,7 +227,7 @@ fn missing_lines(info: &WelcomeInfo, columns: usize) -> Vec<Line<'static>> {
 }
 
 /// Returns two columns: what is there at the left, the recent runs or what happens in a run at the right.
-fn column_lines(info: &WelcomeInfo, columns: u16) -> Vec<Line<'static>> {
+fn column_lines(info: &WelcomeInfo, columns: u16, max_runs: usize) -> Vec<Line<'static>> {
     let width = usize::from((columns - COLUMN_GAP) / 2);
     let is_narrow = columns < PAGE_COLUMNS;
     let parts = info.ready.iter();
@@ -230,7 +238,7 @@ fn column_lines(info: &WelcomeInfo, columns: u16) -> Vec<Line<'static>> {
         lines.extend(first_step_lines());
         lines
     } else {
-        run_lines(&info.runs, width)
+        run_lines(info.runs.iter().take(max_runs), width)
     };
     if left.is_empty() {
         right
@@ -263,10 +271,12 @@ fn ready_lines(ready: &[&ReadyPart], columns: usize) -> Vec<Line<'static>> {
     lines
 }
 
-fn run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>> {
+fn run_lines<'a>(
+    runs: impl Iterator<Item = &'a RunListEntry>,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let mut lines = vec![heading("Recent runs")];
-    let listed = runs.iter().take(MAX_LISTED_RUNS);
-    lines.extend(listed.map(|run| run_line(run, columns)));
+    lines.extend(runs.map(|run| run_line(run, columns)));
     lines.push(Line::styled("/history shows all", theme::QUIET));
     lines
 }
