@@ -202,8 +202,18 @@ fn hints_width(hints: &[FooterHint]) -> usize {
 }
 
 /// Drops hints until the rest fits: of the view's the last first, then help's, or the palette's where that alone is too wide.
+/// The one that interrupts an agent stays longer than help's, which the palette lists.
 fn fit_hints(mut hints: Vec<FooterHint>, columns: usize) -> Vec<FooterHint> {
     while !hints.is_empty() && hints_width(&hints) > columns {
+        if let [interrupt, _palette, help] = hints.as_slice()
+            && interrupt.label == INTERRUPT_ACTION
+        {
+            let n_without_help = hints_width(&hints).saturating_sub(help.width() + 2);
+            if n_without_help <= columns {
+                hints.pop();
+                continue;
+            }
+        }
         // In a narrow window the palette stays: it lists the help too.
         let is_palette_enough = matches!(
             hints.as_slice(),
@@ -428,6 +438,9 @@ fn view_hints(
     // On the welcome page there is nothing to go back to, and the other tabs are empty.
     let is_welcome = screen.shows_welcome_page(state);
     let others = others.filter(|name| !(is_welcome && ["leave", "next-tab"].contains(name)));
+    // Status and Log show no document.
+    let has_document = !matches!(screen.tabs.view.focused(), TabKind::Status | TabKind::Log);
+    let others = others.filter(|name| has_document || *name != "edit");
     hints.extend(others.filter(|name| is_offered(name)).filter_map(row_hint));
     if screen.tabs.view.focused() == TabKind::Chat && is_tab && sheet.is_none() && !is_result {
         hints.extend(chat_hints(screen).into_iter().map(FooterHint::from));
@@ -438,11 +451,14 @@ fn view_hints(
 /// The actions that the card of a result offers, or that make no sense there.
 const RESULT_KEYS: &[&str] = &["write", "edit", "diff", "undo", "quit"];
 
+/// The action that interrupts the running turn, and its label.
+const INTERRUPT_ACTION: &str = "interrupt";
+
 /// The action that leaves the composer.
 const LEAVE_ACTION: &str = "leave";
 
 /// The actions whose keys come before those of the tab.
-const FIRST_HINTS: &[&str] = &["interrupt", "resume", "write"];
+const FIRST_HINTS: &[&str] = &[INTERRUPT_ACTION, "resume", "write"];
 
 fn action_hint(screen: &Screen, action: &str, what: &'static str) -> Option<KeyHint> {
     let key = screen.keymap().action_key(action, screen.composer.focus)?;

@@ -85,6 +85,8 @@ const MAX_COLUMNS: usize = 100;
 /// The minimum height of the recent runs: the heading and one run.
 const MIN_RUN_ROWS: usize = 2;
 const MAX_LISTED_RUNS: usize = 5;
+/// From this width on, the recent runs have columns of their own for date and end.
+const MIN_RUN_TABLE_COLUMNS: usize = 60;
 
 const ABOUT_TEXT: &str = "One agent plans, the other reviews, you approve.";
 const SAFETY_TEXT: &str = "Nothing runs until you say so.";
@@ -402,6 +404,11 @@ fn recent_run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>>
         widths.max().unwrap_or(0)
     };
     let (dates, ends) = (widest(|run| &run.date), widest(|run| &run.ended));
+    if columns < MIN_RUN_TABLE_COLUMNS {
+        let runs = runs.iter().take(MAX_LISTED_RUNS);
+        lines.extend(runs.map(|run| centered_welcome::run_line(run, columns)));
+        return lines;
+    }
     for run in runs.iter().take(MAX_LISTED_RUNS) {
         let pad = |text: &str, columns: usize| {
             let text = to_one_line(text);

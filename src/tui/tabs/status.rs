@@ -63,6 +63,8 @@ const MAX_TEXT_COLUMNS: usize = 114;
 const MIN_VERDICT_COLUMNS: usize = 56;
 /// Below this width tables have fewer columns.
 const MIN_TABLE_COLUMNS: usize = 60;
+/// From this width on, the reviews have the columns of their time and their answers.
+const MIN_WHOLE_REVIEW_COLUMNS: usize = 90;
 
 /// Lays out all sections: first what happens now, last what seldom matters.
 fn lay_out(
@@ -90,7 +92,12 @@ fn lay_out(
     less.extend((!status_tables::has_failing_tests(state)).then_some("Tests"));
     let steps = status_tables::step_table(state, end);
     let steps = StatusSection {
-        remark: status_tables::proof_words(state),
+        // It explains a column that a narrow table leaves out.
+        remark: if is_narrow {
+            String::new()
+        } else {
+            status_tables::proof_words(state)
+        },
         ..table("Steps", steps, &less)
     };
     push_run(&mut page, state, about, now, steps);
@@ -177,7 +184,7 @@ fn review_section(
         VerdictForm::OneWord
     };
     let table = status_tables::review_table(state, about.clock, verdict);
-    let table = if is_card || columns < MIN_TABLE_COLUMNS {
+    let table = if is_card || columns < MIN_WHOLE_REVIEW_COLUMNS {
         table.without_columns(&["At", "Answers"])
     } else {
         table

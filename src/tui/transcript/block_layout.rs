@@ -454,16 +454,16 @@ fn list_rows(line: &DetailLine, columns: usize) -> Vec<Line<'static>> {
             lines
         }
         _ => {
-            let evidence = line.evidence.replace(' ', "\u{a0}");
-            spans.push(Span::raw(" "));
-            spans.push(Span::styled(evidence, theme::QUIET));
-            wrap_prose(&spans, columns, indent)
+            let gap = columns.saturating_sub(text_width(&line.evidence));
+            let evidence = Span::styled(line.evidence.clone(), theme::QUIET);
+            lines.push(Line::from(vec![Span::raw(" ".repeat(gap)), evidence]));
+            lines
         }
     }
 }
 
 /// How many lines of details a folded fact of a failure shows.
-const MAX_FAILURE_LINES: usize = 6;
+const MAX_FAILURE_LINES: usize = 8;
 
 /// Returns the lines of a failure's details that are shown while they are folded.
 pub fn folded_failure(more: &str) -> String {

@@ -17,6 +17,8 @@ pub struct FinishedStepRow {
     pub step: u32,
     /// What it does, in short; may be empty.
     pub title: String,
+    /// The subject of its commit, in place of a title that would be cut; empty without a commit.
+    pub subject: String,
     /// In the order of the checks: `tests passed`, the commit, its size.
     pub checks: Vec<String>,
 }
@@ -36,13 +38,20 @@ impl FinishedStepRow {
         let n_facts: usize = facts.iter().map(|(text, _)| text_width(text)).sum();
         let room = columns.saturating_sub(line_width(&line) + FACT_GAP);
         let beside_facts = room.saturating_sub(n_facts + FACT_GAP);
-        let n_title = text_width(&self.title);
+        let is_cut = text_width(&self.title) > beside_facts;
+        let has_subject = !self.subject.is_empty() && text_width(&self.subject) <= beside_facts;
+        let title = if is_cut && has_subject {
+            &self.subject
+        } else {
+            &self.title
+        };
+        let n_title = text_width(title);
         let has_room = beside_facts >= n_title.min(MIN_TITLE_COLUMNS);
         let facts = facts.into_iter();
         let facts = facts.map(|(text, style)| Span::styled(text, style));
-        if !self.title.is_empty() {
+        if !title.is_empty() {
             let room = if has_room { beside_facts } else { room };
-            let title = truncate_to_columns(&self.title, room);
+            let title = truncate_to_columns(title, room);
             line.push_span(Span::raw(" ".repeat(FACT_GAP)));
             line.push_span(Span::raw(title));
         }
@@ -89,6 +98,7 @@ mod tests {
         let row = FinishedStepRow {
             step: 2,
             title: "Add --top N to wordstat.sh".to_owned(),
+            subject: "Add --top".to_owned(),
             checks: vec!["tests passed".to_owned(), "proven".to_owned()],
         };
         let shown = |columns| {
@@ -98,6 +108,9 @@ mod tests {
         let title = "✓ Step 2 done  Add --top N to wordstat.sh";
         let one_row = format!("{title}     tests passed · proven");
         assert_eq!(shown(67), Some(vec![one_row]));
+        let gap = " ".repeat(18);
+        let subject = format!("✓ Step 2 done  Add --top{gap}tests passed · proven");
+        assert_eq!(shown(63), Some(vec![subject]));
         let two_rows = vec![
             "✓ Step 2 done  Add --top N to…".to_owned(),
             "  tests passed · proven".to_owned(),

@@ -45,6 +45,8 @@ pub(super) struct StepTracker {
     fix_attempt: u32,
     /// The step that was committed last.
     committed: Option<u32>,
+    /// The subject of its commit.
+    commit_subject: String,
     /// The step whose changes were audited last, until its tests run: tests always run if something
     /// changed.
     audited: Option<u32>,
@@ -96,7 +98,13 @@ impl StepTracker {
                 self.changed.clone_from(changed);
                 self.failing = (!receipt.allows_next_step()).then_some(*step);
             }
-            Event::CommitMade { step, .. } => self.committed = Some(*step),
+            Event::CommitMade { step, message, .. } => {
+                self.committed = Some(*step);
+                let subject = to_one_line(message.lines().next().unwrap_or_default());
+                // A subject with the step's number repeats its text; one that is cut says no more than a title that is cut.
+                let is_of_use = !subject.starts_with("[Step ") && !subject.ends_with('…');
+                self.commit_subject = if is_of_use { subject } else { String::new() };
+            }
             Event::SnapshotTaken { step, attempt, .. } => {
                 self.fix_attempt = *attempt;
                 (self.failing, self.committed, self.audited) = (None, None, None);
@@ -190,6 +198,10 @@ impl StepTracker {
         FinishedStepRow {
             step,
             title: self.short_title(step),
+            subject: self
+                .committed
+                .filter(|committed| *committed == step)
+                .map_or_else(String::new, |_| self.commit_subject.clone()),
             checks,
         }
     }

@@ -72,6 +72,15 @@ enum WelcomeDetail {
     None,
 }
 
+impl WelcomeDetail {
+    fn max_runs(self) -> usize {
+        match self {
+            Self::Whole => MAX_LISTED_RUNS,
+            Self::Short | Self::None => MAX_RUNS_IN_SHORT,
+        }
+    }
+}
+
 impl CenteredWelcome {
     /// Returns the width of the page, and so of the composer, in a window of this width.
     pub fn columns(window: u16) -> u16 {
@@ -196,15 +205,10 @@ fn below_lines(
     }
     let mut parts = vec![missing_lines(info, usize::from(columns))];
     let is_short = detail == WelcomeDetail::Short;
-    let max_runs = if is_short {
-        MAX_RUNS_IN_SHORT
-    } else {
-        MAX_LISTED_RUNS
-    };
     let has_runs = !info.runs.is_empty();
     // A user who cannot start a run needs the demo more than the steps of a run.
     if has_runs || !is_short || !info.has_blocker() {
-        parts.push(column_lines(info, columns, max_runs));
+        parts.push(column_lines(info, columns, detail));
     }
     let n_above = parts.first().map_or(0, Vec::len);
     if !has_runs && (!is_short || info.has_blocker()) {
@@ -212,7 +216,7 @@ fn below_lines(
     }
     parts.retain(|part| !part.is_empty());
     let lines = parts.join(&Line::default());
-    let n_runs = info.runs.len().min(max_runs);
+    let n_runs = info.runs.len().min(detail.max_runs());
     // The heading of the columns is in the first row.
     let first = if n_above > 0 { n_above + 2 } else { 1 };
     (lines, (first..first + n_runs).collect())
@@ -227,18 +231,18 @@ fn missing_lines(info: &WelcomeInfo, columns: usize) -> Vec<Line<'static>> {
 }
 
 /// Returns two columns: what is there at the left, the recent runs or what happens in a run at the right.
-fn column_lines(info: &WelcomeInfo, columns: u16, max_runs: usize) -> Vec<Line<'static>> {
+fn column_lines(info: &WelcomeInfo, columns: u16, detail: WelcomeDetail) -> Vec<Line<'static>> {
     let width = usize::from((columns - COLUMN_GAP) / 2);
-    let is_narrow = columns < PAGE_COLUMNS;
+    let is_whole = detail == WelcomeDetail::Whole;
     let parts = info.ready.iter();
-    let parts = parts.filter(|part| !is_narrow || part.owner != ReadyOwner::Git);
+    let parts = parts.filter(|part| is_whole || part.owner != ReadyOwner::Git);
     let left = ready_lines(&parts.collect::<Vec<_>>(), width);
     let right = if info.runs.is_empty() {
         let mut lines = vec![heading("How it works")];
         lines.extend(first_step_lines());
         lines
     } else {
-        run_lines(info.runs.iter().take(max_runs), width)
+        run_lines(info.runs.iter().take(detail.max_runs()), width)
     };
     if left.is_empty() {
         right
@@ -260,11 +264,16 @@ fn ready_lines(ready: &[&ReadyPart], columns: usize) -> Vec<Line<'static>> {
     let n_columns = names.max().unwrap_or(0) + 2;
     for part in ready {
         let gap = n_columns.saturating_sub(text_width(part.owner.name()));
+        let mut text = to_one_line(&part.text);
+        if part.owner == ReadyOwner::Git {
+            // Of a long name the beginning is enough.
+            text = truncate_to_columns(&text, columns.saturating_sub(n_columns + 2));
+        }
         let spans = [
             Span::styled("✓ ", theme::GOOD),
             Span::styled(part.owner.name().to_owned(), theme::PLAIN),
             Span::raw(" ".repeat(gap)),
-            Span::styled(to_one_line(&part.text), theme::QUIET),
+            Span::styled(text, theme::QUIET),
         ];
         lines.extend(wrap_spans(&spans, columns, n_columns + 2));
     }
@@ -281,7 +290,7 @@ fn run_lines<'a>(
     lines
 }
 
-fn run_line(run: &RunListEntry, columns: usize) -> Line<'static> {
+pub(super) fn run_line(run: &RunListEntry, columns: usize) -> Line<'static> {
     let (sign, style): (&str, Style) = match run.completion {
         RunCompletion::Done => ("✓ ", theme::GOOD),
         RunCompletion::Complete | RunCompletion::Unfinished => ("■ ", theme::QUIET),
