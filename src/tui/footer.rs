@@ -438,9 +438,7 @@ fn view_hints(
     // On the welcome page there is nothing to go back to, and the other tabs are empty.
     let is_welcome = screen.shows_welcome_page(state);
     let others = others.filter(|name| !(is_welcome && ["leave", "next-tab"].contains(name)));
-    // Status and Log show no document.
-    let has_document = !matches!(screen.tabs.view.focused(), TabKind::Status | TabKind::Log);
-    let others = others.filter(|name| has_document || *name != "edit");
+    let others = others.filter(|name| shows_document(screen) || *name != "edit");
     hints.extend(others.filter(|name| is_offered(name)).filter_map(row_hint));
     if screen.tabs.view.focused() == TabKind::Chat && is_tab && sheet.is_none() && !is_result {
         hints.extend(chat_hints(screen).into_iter().map(FooterHint::from));
@@ -450,6 +448,11 @@ fn view_hints(
 
 /// The actions that the card of a result offers, or that make no sense there.
 const RESULT_KEYS: &[&str] = &["write", "edit", "diff", "undo", "quit"];
+
+/// Returns whether there is anything to edit in the tab: Status and Log show no document.
+fn shows_document(screen: &Screen) -> bool {
+    !matches!(screen.tabs.view.focused(), TabKind::Status | TabKind::Log)
+}
 
 /// The action that interrupts the running turn, and its label.
 const INTERRUPT_ACTION: &str = "interrupt";
