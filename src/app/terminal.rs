@@ -33,7 +33,7 @@ use nonblocking_writer::NonblockingWriter;
 pub use line_printer::LinePrinter;
 pub use nonblocking_writer::write_final_text;
 use terminal_restore::TerminalSnapshot;
-pub use terminal_restore::{TerminalCondition, is_owned_by_another_group};
+pub use terminal_restore::{TerminalCondition, is_owned_by_another_group, is_owner_gone};
 
 /// The sequences that switch modes on, in order, and off, in reverse order. Terminals ignore unknown ones.
 const MODES: [(&str, &str); 6] = [

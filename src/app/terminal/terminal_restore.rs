@@ -4,6 +4,8 @@
 
 use std::io;
 
+use nix::errno::Errno;
+use nix::sys::signal::killpg;
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::{getpgrp, tcgetpgrp};
 
@@ -29,6 +31,11 @@ pub enum TerminalCondition {
 /// Returns whether the terminal belongs to another process group, such as the shell after this program was stopped.
 pub fn is_owned_by_another_group() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp())
+}
+
+/// Returns whether no process is left of the group that the terminal belongs to, so that nobody gives it back.
+pub fn is_owner_gone() -> bool {
+    tcgetpgrp(io::stdin()).is_ok_and(|group| killpg(group, None) == Err(Errno::ESRCH))
 }
 
 /// The terminal's settings before another program used it.

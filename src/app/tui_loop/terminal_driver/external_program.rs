@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::time::{Instant, sleep};
 
-use crate::app::terminal::{TerminalCondition, is_owned_by_another_group};
+use crate::app::terminal::{TerminalCondition, is_owned_by_another_group, is_owner_gone};
 use crate::process::terminate_own_session;
 use crate::tui::ExternalViewer;
 
@@ -22,6 +22,8 @@ const LAST_OWN_CODE: i32 = 128;
 const PAGER_MIN_TIME: Duration = Duration::from_secs(1);
 /// Interval for asking whose terminal it is; a shell need not signal a job that it puts into the foreground.
 const FOREGROUND_POLL: Duration = Duration::from_millis(100);
+/// How many times in a row the terminal's group must have no process: a shell needs a moment between two of its commands.
+const POLLS_UNTIL_GONE: usize = 5;
 /// Time to end by the signal that this program got, too, and time after a SIGTERM: together within the two seconds for
 /// everything to end.
 const TERMINATE_GRACE: (Duration, Duration) =
@@ -105,10 +107,13 @@ async fn run_in_terminal(script: &str, file: Option<&Path>) -> io::Result<ExitSt
 ///
 /// The program may have ended in the background, where the user or a shell ended the whole job. The system stops a
 /// background process that takes the terminal; if that happens before this program has seen its own signal, it stays
-/// stopped for good.
+/// stopped for good. A group whose processes are all gone, such as that of a killed editor, gives the terminal back to
+/// nobody, so it is not waited for.
 async fn wait_for_foreground() {
-    while is_owned_by_another_group() {
+    let mut n_gone = 0;
+    while n_gone < POLLS_UNTIL_GONE && is_owned_by_another_group() {
         sleep(FOREGROUND_POLL).await;
+        n_gone = if is_owner_gone() { n_gone + 1 } else { 0 };
     }
 }
 
