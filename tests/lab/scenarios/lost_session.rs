@@ -6,8 +6,10 @@ use std::fs;
 use serde_json::Value;
 
 use super::whole_run::assert_run_is_done;
+use crate::bounded::end_all;
 use crate::brain;
 use crate::cut_off::{End, Lives, Moment, prompts_before};
+use crate::leftovers::assert_none_left;
 use crate::model_server::script::Vendor;
 use crate::report::Notes;
 use crate::world::{Cast, SWAPPED, USUAL, World, of_kind};
@@ -48,6 +50,10 @@ fn play(name: &str, cast: Cast, lose: fn(&World), notes: &mut Notes) {
     let mut lives = Lives::begin(&world);
     let responds = |log: &[Value]| of_kind(log, "turn.started").count() == 3;
     assert_eq!(lives.kill_at(Moment::Logged(responds)), End::Killed);
+    // A CLI that outlives the program for a moment writes the rest of its conversation into a new file, with which it continues.
+    let root = world.home.root();
+    end_all(root);
+    assert_none_left(root);
     lose(&world);
     lives.take_up();
     lives.finish();
