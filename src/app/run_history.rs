@@ -55,6 +55,13 @@ pub struct RunHistorySummary {
     pub agents: Vec<String>,
 }
 
+impl RunHistorySummary {
+    /// Says how many steps are done, as `2 of 3 steps`.
+    fn steps_label(&self) -> String {
+        format!("{} of {}", self.n_done, pluralize(self.n_steps, "step"))
+    }
+}
+
 /// Lists the finished runs, latest first, without those that had only tasks.
 ///
 /// # Errors
@@ -223,12 +230,18 @@ impl RunHistoryEntry {
     /// Returns the number of steps and commits as a label; `None` if the run cannot be read.
     pub fn progress_label(&self) -> Option<String> {
         let told = self.summary.as_ref().ok()?;
-        Some(format!(
-            "{} of {}, {}",
-            told.n_done,
-            pluralize(told.n_steps, "step"),
-            pluralize(told.n_commits, "commit")
-        ))
+        let commits = pluralize(told.n_commits, "commit");
+        Some(format!("{}, {commits}", told.steps_label()))
+    }
+
+    /// Returns the steps of a run that is done, as `3 of 3 steps`, else in a word how it ended.
+    pub fn short_result(&self) -> String {
+        match &self.summary {
+            Ok(told) if told.phase == Phase::Done => told.steps_label(),
+            Ok(told) if told.phase.is_final() => told.phase.label().to_lowercase(),
+            Ok(_) => "unfinished".to_owned(),
+            Err(_) => "damaged".to_owned(),
+        }
     }
 
     /// Returns everything as JSON; `n` is the number in the list.

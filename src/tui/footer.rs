@@ -206,7 +206,7 @@ fn hints_width(hints: &[FooterHint]) -> usize {
 fn fit_hints(mut hints: Vec<FooterHint>, columns: usize) -> Vec<FooterHint> {
     while !hints.is_empty() && hints_width(&hints) > columns {
         if let [interrupt, _palette, help] = hints.as_slice()
-            && interrupt.label == INTERRUPT_ACTION
+            && interrupt.is_for(&ScreenCommand::InterruptTurn)
         {
             let n_without_help = hints_width(&hints).saturating_sub(help.width() + 2);
             if n_without_help <= columns {
@@ -454,14 +454,11 @@ fn shows_document(screen: &Screen) -> bool {
     !matches!(screen.tabs.view.focused(), TabKind::Status | TabKind::Log)
 }
 
-/// The action that interrupts the running turn, and its label.
-const INTERRUPT_ACTION: &str = "interrupt";
-
 /// The action that leaves the composer.
 const LEAVE_ACTION: &str = "leave";
 
 /// The actions whose keys come before those of the tab.
-const FIRST_HINTS: &[&str] = &[INTERRUPT_ACTION, "resume", "write"];
+const FIRST_HINTS: &[&str] = &["interrupt", "resume", "write"];
 
 fn action_hint(screen: &Screen, action: &str, what: &'static str) -> Option<KeyHint> {
     let key = screen.keymap().action_key(action, screen.composer.focus)?;

@@ -2,8 +2,6 @@
 //!
 //! The caller says why the run is read-only. Which commands are blocked then is in their rows of the command table.
 
-use super::text_wrap::to_one_line;
-
 /// How a read-only screen describes itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOnlyStatus {
@@ -37,21 +35,9 @@ pub struct RunListEntry {
     pub about: String,
     /// How far it got; empty if unknown.
     pub progress: String,
+    /// The steps of a run that is done, as `3 of 3 steps`, else in a word how it ended.
+    pub short_result: String,
     pub completion: RunCompletion,
-}
-
-impl RunListEntry {
-    /// Says in short how far a run that is done got, as `3 of 3 steps`, else in a word how it ended.
-    pub fn short_result(&self) -> String {
-        match (self.completion, self.progress.split_once(',')) {
-            (RunCompletion::Done, Some((steps, _))) => to_one_line(steps),
-            _ => {
-                let ended = to_one_line(&self.ended).to_lowercase();
-                // Where it is unfinished the list of all runs says.
-                ended.split(' ').next().unwrap_or_default().to_owned()
-            }
-        }
-    }
 }
 
 /// Whether a run of the history is complete.

@@ -2,6 +2,7 @@
 //!
 //! Languages are data without a grammar. A string that spans several lines is recognized if the caller knows that it is open.
 
+use std::iter;
 use std::ops::Range;
 
 use ratatui::style::Style;
@@ -145,33 +146,35 @@ fn diff_line_style(line: &str) -> Style {
 
 impl LanguageSyntax {
     fn highlight_line<'a>(&self, line: &'a str, base: Style) -> Vec<Span<'a>> {
-        let mut spans = Vec::new();
+        let tokens = self.tokens(line);
+        tokens
+            .map(|(part, style)| Span::styled(part, base.patch(style)))
+            .collect()
+    }
+
+    /// Splits a line into its tokens, each with its style.
+    fn tokens<'a>(&self, line: &'a str) -> impl Iterator<Item = (&'a str, Style)> {
         let mut rest = line;
         let mut before = ' ';
-        while let Some(c) = rest.chars().next() {
-            let (n_bytes, style) = self.next_token(rest, c, before);
+        iter::from_fn(move || {
+            let (n_bytes, style) = self.next_token(rest, rest.chars().next()?, before);
             let (part, after) = rest.split_at(n_bytes);
-            spans.push(Span::styled(part, base.patch(style)));
             before = part.chars().next_back().unwrap_or(' ');
             rest = after;
-        }
-        spans
+            Some((part, style))
+        })
     }
 
     fn find_open_quote(&self, line: &str) -> Option<(usize, char)> {
-        let mut rest = line;
-        let mut before = ' ';
-        while let Some(c) = rest.chars().next() {
-            let (n_bytes, style) = self.next_token(rest, c, before);
-            let (part, after) = rest.split_at(n_bytes);
+        let mut at = 0;
+        self.tokens(line).find_map(|(part, style)| {
+            let place = at;
+            at += part.len();
             // A quote of one character has no partner in this line.
-            if self.long_quotes.contains(c) && part.len() == c.len_utf8() && style == theme::PLAIN {
-                return Some((line.len() - rest.len(), c));
-            }
-            before = part.chars().next_back().unwrap_or(' ');
-            rest = after;
-        }
-        None
+            let mut quotes = self.long_quotes.chars();
+            let quote = quotes.find(|quote| part.strip_prefix(*quote) == Some(""))?;
+            (style == theme::PLAIN).then_some((place, quote))
+        })
     }
 
     /// Returns the length of the first token, at least one character, and its style.

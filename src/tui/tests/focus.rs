@@ -289,6 +289,7 @@ fn a_click_opens_a_run_of_before_on_the_first_page() {
         ended: "DONE".to_owned(),
         about: format!("about {name}"),
         progress: String::new(),
+        short_result: String::new(),
         completion: RunCompletion::Complete,
     };
     let mut screen = Screen::new(settings());

@@ -750,6 +750,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
         ended: "unfinished in Review".to_owned(),
         about: "it".to_owned(),
         progress: String::new(),
+        short_result: String::new(),
         completion: rest,
     };
     let listed = |rests: &[RunCompletion]| {
@@ -837,6 +838,7 @@ fn a_finished_run_is_opened_by_its_digit_and_the_dialog_of_the_start_stays() {
         ended: "Done".to_owned(),
         about: "it".to_owned(),
         progress: String::new(),
+        short_result: String::new(),
         completion: crate::tui::RunCompletion::Complete,
     };
     let mut screen = screen();

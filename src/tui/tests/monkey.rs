@@ -128,6 +128,7 @@ fn past_run(name: &str) -> RunListEntry {
         ended: "DONE".to_owned(),
         about: said("it"),
         progress: String::new(),
+        short_result: String::new(),
         completion: match name.len() % 2 {
             0 => RunCompletion::Complete,
             _ => RunCompletion::Unfinished,

@@ -271,6 +271,7 @@ fn the_wheel_goes_through_a_dialog_of_more_choices_than_rows() {
         ended: "DONE".to_owned(),
         about: "it".to_owned(),
         progress: String::new(),
+        short_result: String::new(),
         completion: crate::tui::RunCompletion::Complete,
     };
     let runs: Vec<RunListEntry> = (0..10).map(run).collect();

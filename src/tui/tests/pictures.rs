@@ -95,6 +95,10 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
         ended: text(ended),
         about: text(about),
         progress: text("3 of 3 steps, 3 commits"),
+        short_result: match ended {
+            "Done" => text("3 of 3 steps"),
+            _ => text("unfinished"),
+        },
         completion: match ended {
             "Done" => RunCompletion::Done,
             _ => RunCompletion::Complete,
@@ -190,6 +194,7 @@ fn finished_runs_are_there_to_choose_from() {
         ended: "Done".to_owned(),
         about: format!("为计算器加入求和, run number {n}\u{1b}[2J"),
         progress: "3 of 3 steps, 2 commits".to_owned(),
+        short_result: "3 of 3 steps".to_owned(),
         completion: RunCompletion::Complete,
     };
     let mut runs: Vec<RunListEntry> = (1..=28).rev().map(run).collect();

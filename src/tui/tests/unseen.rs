@@ -133,6 +133,7 @@ fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
                 ended: "DONE".to_owned(),
                 about: "a goal".to_owned(),
                 progress: String::new(),
+                short_result: String::new(),
                 completion: RunCompletion::Complete,
             }]);
         }),

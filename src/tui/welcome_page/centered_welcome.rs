@@ -297,7 +297,7 @@ pub(super) fn run_line(run: &RunListEntry, columns: usize) -> Line<'static> {
     };
     let about = to_one_line(&run.about);
     let date = to_one_line(&run.date);
-    let facts = [run.short_result(), date.clone()].join(" · ");
+    let facts = [to_one_line(&run.short_result), date.clone()].join(" · ");
     let room_beside =
         |facts: &str| columns.saturating_sub(text_width(sign) + text_width(facts) + 2);
     // The title is worth more than how far the run got.

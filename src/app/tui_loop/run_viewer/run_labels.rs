@@ -21,6 +21,7 @@ pub fn history_row(run: &RunHistoryEntry) -> RunListEntry {
         ended: run.end_label(),
         about: run.subject().to_owned(),
         progress: run.progress_label().unwrap_or_default(),
+        short_result: run.short_result(),
         completion: match &run.summary {
             Ok(summary) if summary.phase == Phase::Done => RunCompletion::Done,
             Ok(_) if run.is_unfinished() => RunCompletion::Unfinished,
