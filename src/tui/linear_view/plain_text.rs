@@ -9,13 +9,31 @@ const STATE_WORDS: [(char, &str); 6] = [
     ('◐', "running"),
     ('⊘', "skipped"),
 ];
+/// Marks of a finding's state: at a finding of the plan they stand alone, in the list of all the next line says it too.
+const FINDING_WORDS: [(char, &str); 8] = [
+    ('○', "open"),
+    ('◐', "accepted"),
+    ('⊘', "rejected"),
+    ('✓', "fixed"),
+    ('⊖', "withdrawn"),
+    ('☑', "decided"),
+    ('◇', "left open"),
+    ('⇄', "disputed"),
+];
 /// What was found of a finding's evidence, which only the mark says.
 const EVIDENCE_WORDS: [(&str, &str); 2] = [
     (" ✓ evidence", ", evidence checked"),
     (" ✗ evidence", ", evidence not found"),
 ];
+/// What a mark and the word behind it say twice.
+const SAID_TWICE: [(&str, &str); 4] = [
+    ("failed failed", "failed"),
+    ("ok passed", "passed"),
+    ("ok approved", "approved"),
+    ("ok checked", "checked"),
+];
 /// Marks that say nothing in text.
-const ORNAMENTS: &str = "▸▾■●○◆▤│┌└├╭╮╰╯─━┊▎▌▏▍█▄▀░▒▓↺↻⋮";
+const ORNAMENTS: &str = "▸▾■●○◆◇▤│┌└├╭╮╰╯─━┊▎▌▏▍█▄▀░▒▓↺↻⋮✎↳⌕⇄⊖";
 
 /// Returns a line without marks; its words already say what they mean.
 pub fn without_signs(line: &str) -> String {
@@ -25,11 +43,51 @@ pub fn without_signs(line: &str) -> String {
 
 /// Returns a line with words in place of marks.
 pub fn signs_to_words(line: &str) -> String {
-    let word = |c| STATE_WORDS.iter().find(|(sign, _)| *sign == c);
+    let words = match MarkedRow::find(line) {
+        MarkedRow::PlanFinding => &FINDING_WORDS[..],
+        MarkedRow::ListedFinding => return without_signs(line),
+        MarkedRow::Other => &STATE_WORDS[..],
+    };
+    let word = |c| words.iter().find(|(sign, _)| *sign == c);
     clean_signs(line, |c| word(c).map(|(_, word)| *word))
 }
 
+/// What a row describes that may begin with a mark.
+enum MarkedRow {
+    /// A finding at its place in the plan: `◐ 1 blocking`.
+    PlanFinding,
+    /// A finding in the list of all: `◐ BLOCKING 1`.
+    ListedFinding,
+    Other,
+}
+
+impl MarkedRow {
+    fn find(line: &str) -> Self {
+        let mut words = line
+            .trim_start_matches(['▌', '▸', '▾', ' '])
+            .split_whitespace();
+        let mark = words.next().and_then(|word| word.parse::<char>().ok());
+        let is_mark = |mark| FINDING_WORDS.iter().any(|(sign, _)| *sign == mark);
+        let is_severity = |word: &str| {
+            let known = ["blocking", "major", "minor"];
+            known
+                .iter()
+                .any(|severity| word.eq_ignore_ascii_case(severity))
+        };
+        let is_number = |word: &str| word.parse::<u32>().is_ok();
+        match (mark.is_some_and(is_mark), words.next(), words.next()) {
+            (true, Some(first), _) if is_severity(first) => Self::ListedFinding,
+            (true, Some(first), Some(second)) if is_number(first) && is_severity(second) => {
+                Self::PlanFinding
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
 fn clean_signs(line: &str, word: impl Fn(char) -> Option<&'static str>) -> String {
+    // The bar of what is picked.
+    let line = line.replace('▌', " ");
     let mut line = line.replace("? · ", "? ").replace(" · ", ", ");
     for (mark, words) in EVIDENCE_WORDS {
         // The end of a sentence or a comma before the mark is not said twice.
@@ -49,16 +107,16 @@ fn clean_signs(line: &str, word: impl Fn(char) -> Option<&'static str>) -> Strin
             None => text.push(c),
         }
     }
-    let indent = text.len() - text.trim_start().len();
+    let indent = line.len() - line.trim_start().len();
     let words: Vec<&str> = text.split_whitespace().collect();
-    // The indentation tells a list from its heading, unless a mark stood there.
+    // The indentation tells a list from its heading.
     let lead = if line.starts_with("  ") {
         indent.min(4)
     } else {
         0
     };
     let mut words = words.join(" ");
-    for (twice, once) in [("failed failed", "failed"), ("ok passed", "passed")] {
+    for (twice, once) in SAID_TWICE {
         words = words.replace(twice, once);
     }
     format!("{}{words}", " ".repeat(lead))
@@ -102,6 +160,19 @@ mod tests {
                 "Allow this? planner",
                 "Allow this? planner",
             ),
+            ("▌ ◐ BLOCKING 1  x", "  BLOCKING 1 x", "  BLOCKING 1 x"),
+            ("⊘ minor 3 x", "minor 3 x", "minor 3 x"),
+            ("    ⊘ 3 minor x", "    3 minor x", "    rejected 3 minor x"),
+            ("  ● 1 blocking x", "  1 blocking x", "  1 blocking x"),
+            ("  ◐ 2 majors", "  2 majors", "  running 2 majors"),
+            ("✓ approved", "approved", "approved"),
+            (
+                "  ↳ planner accepts",
+                "  planner accepts",
+                "  planner accepts",
+            ),
+            ("✎ Edit a.rs", "Edit a.rs", "Edit a.rs"),
+            ("▌ ○ 2 Add it", "  2 Add it", "  2 Add it"),
             ("", "", ""),
         ] {
             assert_eq!(without_signs(line), without);

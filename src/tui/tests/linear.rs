@@ -36,7 +36,9 @@ fn type_line(screen: &mut Screen, line: &str, timing: LineTiming, state: &RunSta
 /// Fails if a line has a mark that a screen reader spells out.
 fn assert_plain(lines: &[String]) {
     for line in lines {
-        let marks = line.matches(['▸', '▾', '✓', '✗', '■', '●', '│', '─', '▌', '▎', '\u{1b}']);
+        let marks = line.matches([
+            '▸', '▾', '✓', '✗', '■', '●', '│', '─', '▌', '▎', '✎', '↳', '◐', '⊘', '⇄', '\u{1b}',
+        ]);
         assert_eq!(marks.count(), 0, "{line}");
     }
 }
