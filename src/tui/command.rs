@@ -55,6 +55,8 @@ pub enum ScreenCommand {
     ReplanStep(u32, String),
     /// Show the changes of the run or of a step.
     Diff(DiffScope),
+    /// Show the changes of the run, at the file of this path.
+    DiffOfFile(String),
     /// Give an agent a task: the agent's name, and the prompt.
     StartTask(String, String),
     Discuss(DiscussionScreenCommand),

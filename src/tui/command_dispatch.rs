@@ -88,6 +88,7 @@ impl Screen {
                 self.apply(run_commands::replan_step(state, step, reason))
             }
             ScreenCommand::Diff(scope) => self.show_diff(scope, state),
+            ScreenCommand::DiffOfFile(path) => self.open_diff_of_file(path),
             ScreenCommand::StartTask(agent, prompt) => {
                 let agents = &self.composer.assist.agents;
                 let outcome = run_commands::give_task(agent, prompt, agents);

@@ -13,7 +13,7 @@ mod scope_strip;
 use std::collections::BTreeMap;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::markdown::to_plain_line;
@@ -65,6 +65,8 @@ pub struct DiffView {
     columns: u16,
     /// The area of each diff in the strip of the last frame.
     hit_areas: Vec<(Rect, DiffScope)>,
+    /// The path of the file to go to when the first diff is there.
+    wanted_file: Option<String>,
 }
 
 #[derive(Debug)]
@@ -139,6 +141,19 @@ impl DiffView {
             is_side_by_side: false,
             columns: 0,
             hit_areas: Vec::new(),
+            wanted_file: None,
+        }
+    }
+
+    /// Returns the view that goes to a file as soon as its diff is there.
+    pub fn with_file(mut self, path: String) -> Self {
+        self.wanted_file = Some(path);
+        self
+    }
+
+    fn click_file(&mut self, at: Position) {
+        if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
+            body.click(at);
         }
     }
 
@@ -149,7 +164,13 @@ impl DiffView {
             self.scopes.push(self.scope);
         }
         let shown = match diff {
-            DiffLookup::Changes(patch) => DiffContent::Body(Box::new(DiffBody::new(patch))),
+            DiffLookup::Changes(patch) => {
+                let mut body = DiffBody::new(patch);
+                if let Some(path) = self.wanted_file.take_if(|_| scope == self.scope) {
+                    body.go_to_path(&path);
+                }
+                DiffContent::Body(Box::new(body))
+            }
             DiffLookup::NoChanges(why) => DiffContent::NoChanges(why),
             DiffLookup::Failed(why) => DiffContent::Failed(why),
         };

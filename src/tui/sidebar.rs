@@ -58,6 +58,8 @@ struct SidebarSection {
     meta: Vec<Span<'static>>,
     lines: Vec<Line<'static>>,
     opens: Option<ScreenCommand>,
+    /// What a click on one of the lines opens, in their order, where it is something else.
+    line_commands: Vec<ScreenCommand>,
 }
 
 /// Draws the sidebar; returns the areas that can be clicked.
@@ -89,6 +91,13 @@ pub fn draw(
             break;
         }
         let place = Rect { y, height, ..inner };
+        let line_places = (y + 1..).map(|y| Rect {
+            y,
+            height: 1,
+            ..inner
+        });
+        // The first area under the pointer counts.
+        buttons.extend(line_places.zip(section.line_commands.iter().cloned()));
         buttons.extend(section.opens.clone().map(|command| (place, command)));
         let mut lines = vec![heading_line(&section, columns)];
         lines.extend(section.lines);
@@ -145,6 +154,7 @@ fn lay_out(
             meta: Vec::new(),
             lines: vec![Line::raw(truncate_middle(&to_one_line(branch), columns))],
             opens: None,
+            line_commands: Vec::new(),
         }),
     ];
     all.into_iter().flatten().collect()
@@ -157,6 +167,7 @@ fn goal_section(goal: &str, columns: usize) -> Option<SidebarSection> {
         meta: Vec::new(),
         lines: wrap_spans_to_rows(&[title], columns, 0, MAX_GOAL_ROWS),
         opens: Some(ScreenCommand::Show(TabKind::Chat)),
+        line_commands: Vec::new(),
     })
 }
 
@@ -172,6 +183,7 @@ fn plan_section(
             meta: quiet_meta("being written"),
             lines: Vec::new(),
             opens: Some(ScreenCommand::Show(TabKind::Plan)),
+            line_commands: Vec::new(),
         });
     };
     let steps = &plan.plan.steps;
@@ -214,6 +226,7 @@ fn plan_section(
         meta,
         lines,
         opens: Some(ScreenCommand::Show(TabKind::Plan)),
+        line_commands: Vec::new(),
     })
 }
 
@@ -223,16 +236,17 @@ fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Optio
     open.sort_by_key(|finding| std::cmp::Reverse(finding.stated_severity()));
     let row = |finding: &&Finding| {
         let severity = finding.stated_severity();
-        let (sign, style) = match severity {
-            FindingSeverity::Blocking => ("● ", theme::BAD),
-            FindingSeverity::Major => ("● ", theme::WARNING),
-            FindingSeverity::Minor => ("● ", theme::QUIET),
+        let style = match severity {
+            FindingSeverity::Blocking => theme::BAD,
+            FindingSeverity::Major => theme::WARNING,
+            FindingSeverity::Minor => theme::QUIET,
         };
-        let number = format!("{}  ", finding.remark.n);
-        let room = columns.saturating_sub(2 + number.len());
+        // Colour alone would say nothing in a theme without colours.
+        let lead = format!("{} {}  ", finding.remark.n, severity.as_str());
+        let room = columns.saturating_sub(2 + lead.len());
         Line::from(vec![
-            Span::styled(sign, style),
-            Span::styled(number, theme::QUIET),
+            Span::styled("● ", style),
+            Span::styled(lead, style),
             Span::raw(truncate_to_columns(
                 &to_plain_line(&finding.remark.text),
                 room,
@@ -259,6 +273,7 @@ fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Optio
         }),
         lines,
         opens: Some(ScreenCommand::Show(TabKind::Comments)),
+        line_commands: Vec::new(),
     })
 }
 
@@ -315,6 +330,7 @@ fn agents_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
         meta: quiet_meta(describe_total_usage(state).unwrap_or_default()),
         lines,
         opens: Some(ScreenCommand::Show(TabKind::Status)),
+        line_commands: Vec::new(),
     })
 }
 
@@ -335,6 +351,7 @@ fn files_section(state: &RunState, columns: usize, n_entries: usize) -> Option<S
     }
     let shown = paths.iter().take(n_entries);
     let mut lines: Vec<Line<'static>> = shown
+        .clone()
         .map(|path| Line::raw(truncate_middle(&to_one_line(path), columns)))
         .collect();
     let n_hidden = paths.len() - lines.len();
@@ -346,6 +363,9 @@ fn files_section(state: &RunState, columns: usize, n_entries: usize) -> Option<S
         meta: changed_meta(paths.len(), committed_lines(state)),
         lines,
         opens: Some(ScreenCommand::Diff(DiffScope::All)),
+        line_commands: shown
+            .map(|path| ScreenCommand::DiffOfFile((*path).clone()))
+            .collect(),
     })
 }
 

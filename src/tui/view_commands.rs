@@ -303,7 +303,17 @@ impl Screen {
 
     /// Opens the diff view at once; the diff itself follows.
     pub(super) fn open_diff(&mut self, scope: DiffScope) -> Vec<Action> {
-        self.overlays.open(DiffView::open(scope));
+        self.open_diff_view(DiffView::open(scope), scope)
+    }
+
+    /// Opens the diff of all steps at a file.
+    pub(super) fn open_diff_of_file(&mut self, path: String) -> Vec<Action> {
+        let view = DiffView::open(DiffScope::All).with_file(path);
+        self.open_diff_view(view, DiffScope::All)
+    }
+
+    fn open_diff_view(&mut self, view: DiffView, scope: DiffScope) -> Vec<Action> {
+        self.overlays.open(view);
         self.composer.focus = ComposerFocus::Unfocused;
         vec![Action::ShowDiff(scope)]
     }

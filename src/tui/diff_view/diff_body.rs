@@ -3,13 +3,13 @@
 //! A position is an item and a row within that item, so that only visible rows are laid out.
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::DiffAction;
 use super::diff_line::{DiffLineMap, hunk_label, parse_hunk_start};
-use super::file_list;
+use super::file_list::{self, FileAreas};
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
 use crate::text::{describe_line_counts, pluralize};
 use crate::tui::diff_row::fill_row;
@@ -34,6 +34,8 @@ pub struct DiffBody {
     search: DiffSearch,
     /// Whether the files stand at the left instead of above the text.
     has_file_list: bool,
+    /// The files of that list in the last frame.
+    file_areas: FileAreas,
     /// Whether the old text stands beside the new one.
     is_side_by_side: bool,
 }
@@ -94,6 +96,7 @@ impl DiffBody {
             position: DiffPosition::default(),
             search: DiffSearch::default(),
             has_file_list: false,
+            file_areas: Vec::new(),
             is_side_by_side: false,
         }
     }
@@ -296,6 +299,30 @@ impl DiffBody {
         self.position = DiffPosition { item, row: 0 };
     }
 
+    /// Goes to the file of the list that is at this place of the last frame.
+    pub fn click(&mut self, at: Position) {
+        let mut areas = self.file_areas.iter();
+        let clicked = areas.find_map(|(place, file)| place.contains(at).then_some(*file));
+        if let Some(file) = clicked {
+            self.go_to_file(file);
+        }
+    }
+
+    /// Goes to the file of this path, if it is in the diff.
+    pub fn go_to_path(&mut self, path: &str) {
+        let mut files = self.diff.files.iter();
+        if let Some(file) = files.position(|file| file.name == path) {
+            self.go_to_file(file);
+        }
+    }
+
+    fn go_to_file(&mut self, file: usize) {
+        let heading = self.file_items().nth(file);
+        if let Some(item) = heading {
+            self.position = DiffPosition { item, row: 0 };
+        }
+    }
+
     /// Returns the file of the first visible row.
     fn current_file(&self) -> Option<usize> {
         let until_here = self.items.get(..=self.position.item)?;
@@ -324,13 +351,14 @@ impl DiffBody {
         self.has_file_list = whole.width >= MIN_FILE_LIST_COLUMNS && !self.diff.files.is_empty();
         self.is_side_by_side = is_side_by_side && whole.width >= MIN_SIDES_COLUMNS;
         let mut area = whole;
+        self.file_areas.clear();
         if self.has_file_list {
             let list = Rect {
                 width: (whole.width / 4).clamp(28, 40),
                 ..whole
             };
             let chosen = self.current_file().unwrap_or(0);
-            file_list::draw(&self.diff.files, chosen, frame, list);
+            self.file_areas = file_list::draw(&self.diff.files, chosen, frame, list);
             area.x = list.right().saturating_add(1);
             area.width = whole.right().saturating_sub(area.x);
         }

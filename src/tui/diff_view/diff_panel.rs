@@ -74,10 +74,13 @@ impl ScreenOverlay for DiffView {
         self.hit_areas = self.draw_parts(frame, area, &about);
     }
 
-    /// Shows the clicked diff of the strip.
+    /// Shows the clicked diff of the strip, or the clicked file of the list.
     fn click(&mut self, at: Position, _context: &LayerContext<'_>) -> LayerResponse {
         let mut areas = self.hit_areas.iter();
         let scope = areas.find_map(|(place, scope)| place.contains(at).then_some(*scope));
+        if scope.is_none() {
+            self.click_file(at);
+        }
         let wanted = scope.and_then(|scope| self.choose_scope(scope));
         LayerResponse::Used(wanted.map(Action::ShowDiff).into_iter().collect())
     }

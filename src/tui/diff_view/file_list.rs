@@ -8,13 +8,17 @@ use crate::text::unified_diff::FileDiff;
 use crate::tui::text_wrap::{text_width, truncate_middle};
 use crate::tui::theme::{self, Surface};
 
-/// Draws the files around the chosen one, on a panel over the whole height.
-pub fn draw(files: &[FileDiff], chosen: usize, frame: &mut Frame, area: Rect) {
+/// The area of each file that a click opens, by the file's index.
+pub type FileAreas = Vec<(Rect, usize)>;
+
+/// Draws the files around the chosen one, on a panel over the whole height; returns the areas that can be clicked.
+pub fn draw(files: &[FileDiff], chosen: usize, frame: &mut Frame, area: Rect) -> FileAreas {
     Surface::Panel.fill(frame.buffer_mut(), area);
     let columns = usize::from(area.width);
     // The first row stays empty, beside the first heading.
     let n_rows = usize::from(area.height).saturating_sub(1);
     let first = (chosen + 1).saturating_sub(n_rows);
+    let mut areas = Vec::new();
     for (n, file) in files.iter().enumerate().skip(first).take(n_rows) {
         let row = u16::try_from(n - first + 1).unwrap_or(u16::MAX);
         let place = Rect {
@@ -26,7 +30,9 @@ pub fn draw(files: &[FileDiff], chosen: usize, frame: &mut Frame, area: Rect) {
             frame.buffer_mut().set_style(place, theme::PICKED);
         }
         frame.render_widget(file_line(file, columns), place);
+        areas.push((place, n));
     }
+    areas
 }
 
 /// Returns a file's name and, at the right end of the row, its counts.

@@ -8,18 +8,20 @@ use ratatui::layout::Rect;
 use super::monkey::{Place, places};
 use super::outcome::{SIZE, awake, outcome};
 use super::world::{drawn, press_at, running};
+use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
+use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::dialogs::confirmations;
 use crate::tui::hit_areas::ScreenHitAreas;
 use crate::tui::keymap::{ComposerFocus, KeyChord};
 use crate::tui::tab_kind::TabKind;
-use crate::tui::{Action, RunListEntry, Screen};
+use crate::tui::{Action, DiffLookup, RunListEntry, Screen};
 
 const LEFT: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
 
@@ -259,6 +261,76 @@ fn the_board_is_clicked_and_the_wheel_moves_in_it() {
         drawn(&mut screen, size, Some(&state)) != picture
     });
     assert!(is_pointed, "no click on the board points at anything");
+}
+
+/// Returns the place of the first of these words that is drawn in an area.
+fn place_of(picture: &str, words: &str, area: Rect) -> (u16, u16) {
+    let rows = picture.lines().zip(0u16..);
+    let found = rows.into_iter().find_map(|(line, row)| {
+        let at = line.find(words)?;
+        let column = u16::try_from(crate::tui::text_wrap::text_width(&line[..at])).unwrap();
+        area.contains((column, row).into()).then_some((column, row))
+    });
+    found.unwrap_or_else(|| panic!("no {words} in\n{picture}"))
+}
+
+#[test]
+fn a_section_of_the_sidebar_opens_its_tab_and_a_file_the_diff_at_that_file() {
+    let mut state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
+    let files = ["calc.py", "run.sh"];
+    for record in state.execution.iter_mut().flat_map(|it| &mut it.done) {
+        record.changed = files.map(str::to_owned).to_vec();
+    }
+    let size = (160, 45);
+    let sidebar = Rect::new(120, 0, 40, 45);
+    for (heading, tab) in [
+        ("Goal", TabKind::Chat),
+        ("Plan", TabKind::Plan),
+        ("Findings", TabKind::Comments),
+        ("Agents", TabKind::Status),
+    ] {
+        let mut screen = awake(Some(&state), |_| ());
+        let first = if tab == TabKind::Chat {
+            TabKind::Plan
+        } else {
+            TabKind::Chat
+        };
+        screen.perform_command(ScreenCommand::Show(first), Some(&state));
+        drawn(&mut screen, size, Some(&state));
+        let picture = drawn(&mut screen, size, Some(&state));
+        at(
+            &mut screen,
+            &state,
+            LEFT,
+            place_of(&picture, heading, sidebar),
+        );
+        assert_eq!(screen.tabs.view.focused(), tab, "{heading}");
+    }
+    let patch = files.map(|name| {
+        format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n")
+    });
+    let patch = UnifiedDiff::parse(&patch.concat());
+    for file in files {
+        let mut screen = awake(Some(&state), |_| ());
+        let picture = drawn(&mut screen, size, Some(&state));
+        // Above, a step names one of them.
+        let place = place_of(&picture, file, Rect::new(120, 15, 40, 30));
+        let actions = at(&mut screen, &state, LEFT, place);
+        assert_eq!(actions, [Action::ShowDiff(DiffScope::All)]);
+        let found = DiffLookup::Changes(patch.clone());
+        screen.on_diff(DiffScope::All, vec![DiffScope::All], found);
+        let picture = drawn(&mut screen, size, Some(&state));
+        assert!(picture.contains(&format!(" {file} · ")), "{picture}");
+        // The list of files takes clicks too.
+        for (n, listed) in files.iter().enumerate() {
+            let picture = drawn(&mut screen, size, Some(&state));
+            let place = place_of(&picture, listed, Rect::new(0, 2, 40, 20));
+            at(&mut screen, &state, LEFT, place);
+            let picture = drawn(&mut screen, size, Some(&state));
+            let position = format!("{listed} · {} of 2", n + 1);
+            assert!(picture.contains(&position), "{position}:\n{picture}");
+        }
+    }
 }
 
 #[test]
