@@ -200,7 +200,8 @@ impl Screen {
         self.show_toast_with_keys(&format!("Letters are keys · {write} to write"))
     }
 
-    /// Returns whether the last frame shows a letter as a key, or the letter interrupts what runs or shows a tab.
+    /// Returns whether the last frame shows a letter as a key, or the letter interrupts what runs, shows a tab or
+    /// the question in full.
     fn is_shown_key(&self, key: KeyEvent, state: Option<&RunState>) -> bool {
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
         let areas = &self.hit_areas;
@@ -208,7 +209,9 @@ impl Screen {
             && is_command_available(&ScreenCommand::InterruptTurn, state, None);
         let is_of_screen = matches!(
             command,
-            Some(ScreenCommand::FocusComposer | ScreenCommand::Show(_))
+            Some(
+                ScreenCommand::FocusComposer | ScreenCommand::Show(_) | ScreenCommand::ViewFullText
+            )
         );
         interrupts
             || is_of_screen

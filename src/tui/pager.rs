@@ -145,9 +145,14 @@ impl TextPager {
         }
     }
 
+    /// Returns whether it shows the help.
+    pub fn is_help(&self) -> bool {
+        !self.help_lines.is_empty()
+    }
+
     /// Returns whether a line of the help is at a position.
     pub fn is_help_at(&self, at: Position) -> bool {
-        !self.help_lines.is_empty() && self.scroll_view.contains(at)
+        self.is_help() && self.scroll_view.contains(at)
     }
 
     /// Creates a pager for a child's session.

@@ -493,7 +493,13 @@ impl Screen {
             self.restore_theme();
         }
         self.open_deferred_dialog();
+        let n_plan_rows = self.tabs.plan_row_count();
         self.draw_all(frame, state, now);
+        // What a dialog leaves out beside the plan depends on how high the plan is, which only this frame found out.
+        if !self.hit_areas.dialog.is_empty() && self.tabs.plan_row_count() != n_plan_rows {
+            frame.buffer_mut().reset();
+            self.draw_all(frame, state, now);
+        }
         // Removes the hint marks, which the terminal must not see.
         let place = self.overlays.window_area();
         self.hit_areas.collect_hints(frame.buffer_mut(), place);

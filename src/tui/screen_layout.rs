@@ -312,16 +312,14 @@ impl Screen {
 
     /// Reduces a dialog to what fits into the window now.
     fn fit_dialog(
-        &self,
+        &mut self,
         mut sheet: ChoiceDialog,
         reads_on: TabReading,
         window: Rect,
         state: Option<&RunState>,
     ) -> ChoiceDialog {
         let beside = self.tabs.tab_beside(window.width, &self.documents, state);
-        for tab in self.tabs.readable_tabs(beside) {
-            sheet = sheet.without_text_of_tab(tab);
-        }
+        sheet = self.tabs.without_text_in_view(sheet, beside, window);
         if self.are_subjects_in_view(&sheet, beside, window) {
             sheet = sheet.with_subjects_in_view();
         }

@@ -213,6 +213,11 @@ impl ScrollView {
         lines.collect::<Vec<String>>().join("\n")
     }
 
+    /// Returns the number of all rows, as the last frame laid them out.
+    pub fn row_count(&self) -> usize {
+        self.lines.len()
+    }
+
     /// Returns whether the user has scrolled away from what the view follows.
     pub fn is_scrolled_away(&self) -> bool {
         self.is_scrolled_away

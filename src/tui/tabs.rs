@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 
 use ratatui::layout::Rect;
 
+use super::dialog::ChoiceDialog;
+use super::dialog::dialog_size::fits_above;
 use super::document_texts::DisplayDocuments;
 use super::tab_kind::{TabKind, for_each_tab};
 use crate::domain::event::Event;
@@ -251,6 +253,29 @@ impl ScreenTabs {
             TabKind::Comments => lists_residual,
             _ => true,
         })
+    }
+
+    /// Returns how many rows the plan has, as the last frame laid it out.
+    pub fn plan_row_count(&mut self) -> usize {
+        self.plan.page().map_or(0, |page| page.row_count())
+    }
+
+    /// Drops from a dialog what also stands in the tabs that are read beside it.
+    pub fn without_text_in_view(
+        &mut self,
+        mut sheet: ChoiceDialog,
+        beside: Option<TabKind>,
+        window: Rect,
+    ) -> ChoiceDialog {
+        let readable: Vec<TabKind> = self.readable_tabs(beside).collect();
+        for tab in readable {
+            let less = sheet.clone().without_text_of_tab(tab);
+            // The steps of a plan that is not in view as a whole stay in the dialog.
+            if tab != TabKind::Plan || fits_above(self.plan_row_count(), &less, window) {
+                sheet = less;
+            }
+        }
+        sheet
     }
 
     /// Marks all tabs as seen.

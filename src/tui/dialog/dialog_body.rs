@@ -4,6 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::dialog_line::DialogLineKind;
+use super::dialog_render::MAX_ROWS;
 use super::{ChoiceDialog, DialogColumn, DialogLine};
 use crate::tui::clickable_keys;
 use crate::tui::diff_row::fill_row;
@@ -85,6 +86,15 @@ impl ChoiceDialog {
         // With so many rows no reason is shortened to less than what does not fit.
         let enough = rows.saturating_mul(2).saturating_add(2);
         self.lay_out_body(columns, enough, BodyForm::Dense).len() <= rows
+    }
+
+    /// Returns how many rows of the whole body are missing where so many are shown; at least `MAX_ROWS` if it is longer.
+    pub(super) fn n_missing_rows(&self, columns: usize, n_shown: usize) -> usize {
+        let whole = self.lay_out_body(columns, MAX_ROWS, BodyForm::Dense);
+        match whole.len() {
+            MAX_ROWS.. => MAX_ROWS,
+            n => n.saturating_sub(n_shown),
+        }
     }
 
     fn lay_out_body(&self, columns: usize, rows: usize, form: BodyForm) -> Vec<Line<'static>> {

@@ -16,12 +16,17 @@ use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme::{self, Surface};
 
 /// No window is higher: a longer text, such as a large edit, is not laid out to its end for each frame.
-const MAX_ROWS: usize = 500;
-/// Says which key shows what is missing, or which keys one after the other.
-fn whole_text_hint(view: &str) -> Line<'static> {
+pub(super) const MAX_ROWS: usize = 500;
+/// Says how many rows are missing, and which key shows them, or which keys one after the other.
+fn whole_text_hint(n_missing: usize, view: &str) -> Line<'static> {
+    let missing = match n_missing {
+        0 | MAX_ROWS.. => "▸ more  ".to_owned(),
+        1 => "▸ 1 more line  ".to_owned(),
+        n => format!("▸ {n} more lines  "),
+    };
     let (first, then) = view.split_at(view.find(',').unwrap_or(view.len()));
     Line::from(vec![
-        Span::styled("… more: ", theme::QUIET),
+        Span::styled(missing, theme::QUIET),
         Span::styled(first.to_owned(), clickable_keys::mark_hint(theme::QUIET)),
         Span::styled(then.to_owned(), theme::QUIET),
     ])
@@ -84,7 +89,8 @@ impl ChoiceDialog {
             && self.side_by_side.is_none()
             && !self.fits_into(columns, n_body);
         if is_shortened && body.len() < n_body {
-            body.push(whole_text_hint(view));
+            let n_missing = self.n_missing_rows(columns, body.len());
+            body.push(whole_text_hint(n_missing, view));
         } else if is_shortened {
             if n_body > 1 {
                 body = self.body_lines(columns, n_body - 1);
@@ -103,7 +109,8 @@ impl ChoiceDialog {
                 }
                 _ => {
                     body.truncate(n_body - 1);
-                    body.push(whole_text_hint(view));
+                    let n_missing = self.n_missing_rows(columns, body.len());
+                    body.push(whole_text_hint(n_missing, view));
                 }
             }
         }

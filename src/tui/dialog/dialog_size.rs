@@ -69,6 +69,12 @@ pub fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> us
     }
 }
 
+/// Returns whether a page of so many rows has room above a dialog.
+pub fn fits_above(n_page_rows: usize, sheet: &ChoiceDialog, window: Rect) -> bool {
+    let n_dialog = sheet.preferred_rows(usize::from(window.width));
+    n_page_rows + n_dialog + HEADER_AND_FOOTER_ROWS <= usize::from(window.height)
+}
+
 /// Drops what also stands in the chat, if the window shows all of it right above the dialog; otherwise the first of
 /// several such texts alone, which the chat has last.
 pub fn without_text_above(sheet: ChoiceDialog, window: Rect) -> ChoiceDialog {

@@ -31,13 +31,13 @@ pub(super) fn build_dialog(
         sheet = sheet.with_reason(&why, theme::QUIET);
     }
     let listed = listed_findings(reason, state);
-    // The chat has the last review right above.
+    // The chat has the last review right above, Comments has each finding.
     let are_told_last = listed
         .iter()
         .all(|finding| state.findings.is_in_last_review(finding));
     let add_line = |sheet: ChoiceDialog, line: &str, style| {
         if are_told_last && reason != ArbitrationReason::ResidualBlocker {
-            sheet.with_text_of_tabs(&[TabKind::Chat], line, style)
+            sheet.with_text_of_tabs(&[TabKind::Chat, TabKind::Comments], line, style)
         } else {
             sheet.with_prose(line, style)
         }

@@ -197,11 +197,14 @@ fn add_review_end(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     // A forced plan says so above.
     let is_forced = state.verdict.as_ref().is_some_and(|verdict| verdict.forced);
     if let Some(end) = state.describe_review_end().filter(|_| !is_forced) {
-        let text = format!("Review {end}");
-        sheet = sheet.with_text_of_tabs(&[TabKind::Chat, TabKind::Comments], &text, theme::PLAIN);
+        let tabs = &[TabKind::Chat, TabKind::Comments];
+        sheet = sheet.with_field_of_tabs(tabs, "Review  ", &end);
     }
     match state.last_review().and_then(ReviewSpan::describe_unopened) {
-        Some(unopened) => sheet.with_text(&format!("The reviewer {unopened}"), theme::WARNING),
+        Some(unopened) => {
+            let text = format!("The reviewer {unopened}");
+            sheet.with_text_of_tabs(&[TabKind::Chat, TabKind::Comments], &text, theme::WARNING)
+        }
         None => sheet,
     }
 }

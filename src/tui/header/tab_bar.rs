@@ -7,6 +7,7 @@ use crate::domain::run::RunState;
 use crate::tui::Screen;
 use crate::tui::command_palette::CommandPalette;
 use crate::tui::keymap::ComposerFocus;
+use crate::tui::pager::TextPager;
 use crate::tui::tab_kind::TabKind;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
@@ -23,7 +24,9 @@ pub struct TabBar {
 /// Lays out the names of the views. Their keys are before them only while keys are looked up.
 pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) -> TabBar {
     let columns = usize::from(area.width);
-    let shows_keys = screen.overlays.has::<CommandPalette>();
+    let help = screen.overlays.find::<TextPager>();
+    let shows_keys =
+        screen.overlays.has::<CommandPalette>() || help.is_some_and(TextPager::is_help);
     let is_open = |tab: &TabKind| screen.tabs.view.is_open(*tab);
     let whole = TabKind::ALL;
     let most = columns.saturating_sub(MIN_STAGE_COLUMNS.min(columns / 2));

@@ -211,7 +211,7 @@ fn below_lines(
         parts.push(column_lines(info, columns, detail));
     }
     let n_above = parts.first().map_or(0, Vec::len);
-    if !has_runs && (!is_short || info.has_blocker()) {
+    if !is_short || (info.has_blocker() && !has_runs) {
         parts.push(vec![tip_line()]);
     }
     parts.retain(|part| !part.is_empty());
