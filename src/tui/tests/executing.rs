@@ -279,7 +279,7 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
         );
     }
     // The command is whole, and a row says that something is missing.
-    for text in ["pytest after each step", "detected in", "… more: V"] {
+    for text in ["pytest after each step", "detected in", " more lines  V"] {
         assert!(low.contains(text), "{text}\n{low}");
     }
     press(&mut screen, Some(&state), &["2"]);
