@@ -117,6 +117,17 @@ impl PlanExecution {
         self.skips.get(&n).is_some_and(|skip| skip.text == text)
     }
 
+    /// Lists the last commits that the run itself made: of a step, of an undo, of a redo.
+    pub(super) fn last_commits(&self) -> impl Iterator<Item = &str> {
+        let of_step = self.done.iter().rev().find_map(StepRecord::commit);
+        let of_undo = self
+            .undone
+            .last()
+            .and_then(|undone| undone.commit.as_deref());
+        let of_redo = self.redo_commit.as_deref();
+        [of_step, of_undo, of_redo].into_iter().flatten()
+    }
+
     /// Returns why the current step's tests, which do not fail, may not have tested what earlier tests did.
     pub fn describe_test_doubt(&self) -> Option<String> {
         let now = self.current.as_ref()?.receipt.as_ref()?;
@@ -489,6 +500,14 @@ impl StepRecord {
             Some(proof) if proof.waiver.is_some() => "waived",
             Some(proof) => proof.status.word(),
             None => "unproven",
+        }
+    }
+
+    /// Returns the full id of its commit.
+    pub fn commit(&self) -> Option<&str> {
+        match &self.outcome {
+            StepOutcome::Committed { commit, .. } => Some(commit),
+            StepOutcome::Uncommitted { .. } | StepOutcome::NoChange => None,
         }
     }
 

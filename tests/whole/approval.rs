@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::repository::commit_all;
-use crate::script::{Agent, say, write};
+use crate::repository::{commit_all, init};
+use crate::script::{Agent, say, shell, write};
 use crate::world::{Ran, World};
 
 const RESUME: [&str; 6] = [
@@ -219,6 +219,45 @@ fn an_undo_of_a_step_that_changed_a_rule_file_needs_no_new_approval_of_what_it_p
             world.program(&["verify"]).ends(0);
         }
     }
+}
+
+#[test]
+fn a_run_in_a_repository_without_a_commit_needs_no_new_approval_after_its_own_ones() {
+    let mut world = World::without_git();
+    world.proves_steps = true;
+    init(&world.root);
+    cast(
+        &world,
+        "one.md",
+        vec![write("one.md", "one\n"), say("Wrote.")],
+    );
+    world
+        .run(&["--on-unproven", "waive"])
+        .ends(3)
+        .complains("Step 2 changed nothing");
+    let again = vec![write("one.md", "1\n"), say("Wrote.")];
+    let agent = second_step().always("[agent-collab EXECUTE step 1]", again);
+    world.cast(&agent, &Agent::approving());
+    world.program(&["undo", "--yes", "--step", "1"]).ends(0);
+    resume(&world, &[]).ends(0);
+    assert_eq!(world.committed(), ["two.md"]);
+    world.program(&["verify"]).ends(0);
+}
+
+#[test]
+fn a_commit_of_somebody_else_in_a_repository_that_had_none_asks_before_the_next_step() {
+    let mut world = World::without_git();
+    world.proves_steps = true;
+    init(&world.root);
+    let commits = shell("git commit --quiet --allow-empty -m mine");
+    cast(
+        &world,
+        "one.md",
+        vec![commits, write("one.md", "one\n"), say("Wrote.")],
+    );
+    let ran = world.run(&["--on-unproven", "waive"]);
+    ran.ends(3)
+        .complains("the base commit, which HEAD no longer contains: none → ");
 }
 
 #[test]

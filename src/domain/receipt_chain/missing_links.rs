@@ -10,7 +10,7 @@ use super::{
 };
 use crate::domain::bound_parts::ApprovalBinding;
 use crate::domain::ids::Sha256;
-use crate::domain::plan_execution::{PlanExecution, StepOutcome, StepRecord};
+use crate::domain::plan_execution::{PlanExecution, StepRecord};
 use crate::domain::recorded_proof::RecordedProof;
 use crate::domain::run::RunState;
 use crate::domain::step_proof::{ProofCell, ProofStatus};
@@ -50,7 +50,7 @@ pub fn missing_links(
     let is_recorded = |record: &StepRecord| {
         recorded
             .iter()
-            .any(|step| step.step == record.n && step.commit.as_deref() == committed(record))
+            .any(|step| step.step == record.n && step.commit.as_deref() == record.commit())
     };
     let new = execution.done.iter().filter(|record| !is_recorded(record));
     missing.extend(new.map(|record| LinkKind::Step(to_step_link(record, plan_sha256.clone()))));
@@ -137,20 +137,13 @@ fn missing_redo(links: &[ChainLink], execution: &PlanExecution) -> Option<Revers
     let undone = steps.filter(|step| step.status == ChainStepStatus::Undone);
     let is_back = |step: &ChainStep| {
         let mut records = execution.done.iter();
-        records.any(|record| record.n == step.step && committed(record) == step.commit.as_deref())
+        records.any(|record| record.n == step.step && record.commit() == step.commit.as_deref())
     };
     let steps: Vec<u32> = undone.filter(is_back).map(|step| step.step).collect();
     (!steps.is_empty()).then(|| ReversalLink {
         steps,
         commit: execution.redo_commit.clone(),
     })
-}
-
-fn committed(record: &StepRecord) -> Option<&str> {
-    match &record.outcome {
-        StepOutcome::Committed { commit, .. } => Some(commit),
-        StepOutcome::Uncommitted { .. } | StepOutcome::NoChange => None,
-    }
 }
 
 fn to_step_link(record: &StepRecord, plan_sha256: Sha256) -> StepLink {
@@ -167,7 +160,7 @@ fn to_step_link(record: &StepRecord, plan_sha256: Sha256) -> StepLink {
         // Without cells nothing is known of the tree that was committed.
         tree_before: tree(ProofCell::Baseline).unwrap_or_default(),
         tree_after: tree(ProofCell::Green).unwrap_or_default(),
-        commit: committed(record).map(str::to_owned),
+        commit: record.commit().map(str::to_owned),
         status,
         waived_by,
         checks: proof.map_or(Vec::new(), |proof| proof.found.receipts()),

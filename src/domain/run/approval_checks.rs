@@ -8,7 +8,7 @@ use crate::domain::bound_parts::{BindingChange, BoundKind, describe_binding_chan
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::phase::Phase;
-use crate::domain::plan_execution::StepStage;
+use crate::domain::plan_execution::{PlanExecution, StepStage};
 use crate::domain::question::{EntryPoint, QuestionAnswer, QuestionKind};
 use crate::domain::receipt_chain::ApprovalExtension;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
@@ -53,8 +53,8 @@ pub(super) fn on_approval_checked(
     let asks_about_versions = state.settings.binds_versions;
     let needs_approval = |change: &BindingChange| match change.kind {
         BoundKind::Version => asks_about_versions && is_known_on_both_sides(change),
-        BoundKind::Base
-        | BoundKind::RuleFile
+        BoundKind::Base => !is_first_base(state, change),
+        BoundKind::RuleFile
         | BoundKind::TestCommand
         | BoundKind::TestVariable
         | BoundKind::CarriedPath => !change.by_step,
@@ -87,6 +87,13 @@ pub(super) fn on_approval_checked(
 /// no change of one.
 fn is_known_on_both_sides(change: &BindingChange) -> bool {
     change.before.is_some() && change.now.is_some()
+}
+
+/// Returns whether a run that began without a commit finds its own last one, which is its base from now on.
+fn is_first_base(state: &RunState, change: &BindingChange) -> bool {
+    let own = state.execution.iter();
+    let mut own = own.flat_map(PlanExecution::last_commits);
+    change.before.is_none() && own.any(|own| Some(own) == change.now.as_deref())
 }
 
 fn continue_checked(state: &RunState, order: Option<TurnOrder>) -> Vec<Effect> {

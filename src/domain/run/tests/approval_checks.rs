@@ -118,6 +118,45 @@ fn only_what_nobody_approved_asks() {
 }
 
 #[test]
+fn a_run_that_began_without_a_commit_has_its_own_one_as_base() {
+    let first_base = BindingChange {
+        before: None,
+        ..change(BoundKind::Base, "")
+    };
+    let asked = "ask Before step 1: what you approved has changed: the base commit, which HEAD no longer contains: \
+                 none → new";
+    for (commit, change, expected) in [
+        ("new", first_base.clone(), "step"),
+        ("other", first_base, asked),
+        (
+            "new",
+            change(BoundKind::Base, ""),
+            &asked.replace("none", "old"),
+        ),
+    ] {
+        let mut world = executing(false);
+        let mut ended = world.run.state.clone();
+        ended.execution.as_mut().unwrap().current = Some(current_step::new_current_step(1));
+        let (commit, message, size) = (commit.to_owned(), "[Step 1] a".to_owned(), None);
+        let outcome = StepOutcome::Committed {
+            commit,
+            message,
+            size,
+        };
+        step_sequence::record_step(&mut ended, outcome);
+        world.run.state.execution.as_mut().unwrap().done = ended.execution.unwrap().done;
+        assert_eq!(follow(&world.feed(checked(vec![change]))), expected);
+        let execution = world.run.state().execution.as_ref().unwrap();
+        let base = execution
+            .binding
+            .as_ref()
+            .unwrap()
+            .value_of(BoundKind::Base, "");
+        assert_eq!(base, (expected == "step").then_some("new"));
+    }
+}
+
+#[test]
 fn an_approved_change_is_bound_and_the_answer_is_a_link() {
     let mut world = executing(false);
     world.feed(checked(vec![
