@@ -399,14 +399,18 @@ async fn drain_tasks(
 
 /// Returns why an idle run does not continue, and what the user can do.
 fn describe_idle(state: &RunState) -> (&'static str, &'static str) {
-    match state.cycle {
-        0 => (
+    match (state.phase, state.cycle) {
+        (Phase::Init | Phase::RefineGoal, 0) => (
             "needs you: the goal is not confirmed",
             "`agent-collab resume --yes-goal` confirms it as given; `agent-collab` continues the discussion about it",
         ),
-        _ => (
+        (Phase::Init | Phase::RefineGoal, _) => (
             "the run was stopped and is back at the goal",
             "give a new goal with `--new`; files and commits are kept",
+        ),
+        _ => (
+            "nothing runs and nothing waits for an answer",
+            "the run is saved; `agent-collab resume` looks again for what comes next",
         ),
     }
 }

@@ -364,7 +364,7 @@ impl Run {
             Event::Discussion { id, news } => {
                 run_discussions::on_discussion_event(state, at, id, news)
             }
-            Event::StoreTampered { files } => user_commands::on_files_tampered(state, files),
+            Event::StoreTampered { .. } => user_commands::on_files_tampered(state, at),
             Event::TodosWritten { session, todos } => {
                 turn_lifecycle::on_todos_written(state, session, todos)
             }

@@ -317,6 +317,10 @@ pub enum TurnFailureKind {
     Refused,
     /// The CLI exited or sent invalid data in the middle of a turn.
     Protocol,
+    /// Files that only this program writes were changed meanwhile and are restored: look at what changed them.
+    #[serde(rename = "tampered files")]
+    #[strum(serialize = "tampered files")]
+    TamperedFiles,
     /// A kind of another version.
     #[serde(untagged)]
     #[strum(default)]

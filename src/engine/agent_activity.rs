@@ -5,12 +5,13 @@
 use crate::adapter::{
     AdapterEvent, CliTurnOutcome, FileChange, FileChangeKind, TurnFailure, TurnFailureKind,
 };
+use crate::domain::event::tampering::RestoredFile;
 use crate::domain::event::{AgentActivity, PathChange, ToolCallDetail, ToolKind};
 use crate::domain::session::SessionUsage;
 use crate::domain::step_result::{StepResult, StepResultKind, split_result};
 use crate::domain::turn::{TurnOutcome, TurnPurpose, UsageLimit};
 use crate::text::question_heuristic::find_question;
-use crate::text::{clean_prefix, clean_suffix, clean_text, truncate};
+use crate::text::{clean_prefix, clean_suffix, clean_text, pluralize, truncate};
 
 /// The longest block of text in an event, in bytes; the raw stream has the rest.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
@@ -27,6 +28,8 @@ const MAX_DIFF_LINES: (usize, usize) = (120, 40);
 const MAX_DIFF_BYTES: usize = 16 * 1024;
 /// The longest single line for display, in characters.
 const MAX_LINE_CHARS: usize = 300;
+/// How many restored files the failure of a turn names; the event before it names them all.
+const MAX_NAMED_FILES: usize = 3;
 /// The longest id that is echoed to its sender, in characters; the program's own ids are shorter.
 const MAX_ID_CHARS: usize = 80;
 /// The longest title of a call, in characters, because its card can show the whole command.
@@ -298,6 +301,28 @@ fn summary_line(text: &str) -> String {
         .map(|line| line.trim_start_matches(['#', '*', '-', ' ']))
         .find(|line| !line.is_empty());
     clean_line(first.unwrap_or_default())
+}
+
+/// Returns the outcome of a turn during which the program's own files were changed: whatever it did, the user decides
+/// whether to continue.
+pub fn to_tampered_outcome(restored: &[RestoredFile]) -> TurnOutcome {
+    let paths: Vec<&str> = restored.iter().map(|(path, _)| path.as_str()).collect();
+    let files = match paths.split_at_checked(MAX_NAMED_FILES) {
+        Some((named, others)) if !others.is_empty() => {
+            let others = pluralize(others.len(), "other");
+            format!("{} and {others}", named.join(", "))
+        }
+        Some(_) | None => paths.join(", "),
+    };
+    TurnOutcome::Failed {
+        kind: TurnFailureKind::TamperedFiles,
+        message: format!(
+            "something else changed files that only agent-collab writes, and they were restored: {files}"
+        ),
+        transient: false,
+        limit: None,
+        other: None,
+    }
 }
 
 fn to_failed_outcome(failure: &TurnFailure, other: Option<String>) -> TurnOutcome {

@@ -354,6 +354,10 @@ impl Engine {
         {
             documents::check_step_result(&self.run, &calls, result);
         }
+        let restored = std::mem::take(&mut self.run.restored_in_turn);
+        if !restored.is_empty() && result != TurnOutcome::Interrupted {
+            result = agent_activity::to_tampered_outcome(&restored);
+        }
         let document =
             PendingDocument::new(ended.order, final_text, ended.staging).with_calls(calls);
         self.documents.set_pending(document);

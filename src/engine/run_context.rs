@@ -16,6 +16,7 @@ use super::engine_input::EngineInput;
 use super::warnings::{error_with_hint, warning_event};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
+use crate::domain::event::tampering::RestoredFile;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::proof_progress::ProofProgress;
@@ -58,6 +59,8 @@ pub struct RunContext {
     pub(super) tree_lock: Arc<tokio::sync::Mutex<()>>,
     pub(super) outcome: Option<EngineOutcome>,
     pub(super) warnings: ReportedWarnings,
+    /// The program's own files that were restored while the current turn ran; empty where none were.
+    pub(super) restored_in_turn: Vec<RestoredFile>,
     pub(super) follow_ups: Vec<FollowUp>,
     /// The chain of the run's receipts.
     pub(super) receipts: ReceiptWriter,
@@ -159,6 +162,7 @@ impl RunContext {
             tree_lock: Arc::default(),
             outcome: None,
             warnings: ReportedWarnings::default(),
+            restored_in_turn: Vec::new(),
             follow_ups: Vec::new(),
         }
     }
@@ -419,9 +423,11 @@ impl RunContext {
         let files = tampered
             .iter()
             .map(|file| (name(&file.path), file.kept_copy.as_deref().map(name)));
-        self.record(Event::StoreTampered {
-            files: files.collect(),
-        })
+        let files: Vec<RestoredFile> = files.collect();
+        if self.state().has_running_turn_that_counts() {
+            self.restored_in_turn.extend(files.iter().cloned());
+        }
+        self.record(Event::StoreTampered { files })
     }
 
     fn show_record(&mut self, record: EventLogRecord<Event>) {

@@ -13,7 +13,7 @@ fn check_tampering(command: &str, name: &str) {
         );
     world.cast(&planner, &Agent::approving());
     let ran = world.run(&[]);
-    ran.ends(1).complains(name).complains("restored");
+    ran.ends(3).complains(name).complains("restored");
     let restored: Vec<u8> = world
         .files(".agent-collab")
         .into_iter()
@@ -86,6 +86,27 @@ fn a_changed_iteration_is_undone() {
 }
 
 #[test]
+fn a_turn_that_changed_one_is_sent_again_by_the_users_word() {
+    let world = World::new();
+    let tampers = shell("echo TAMPERED >> .agent-collab/log.md");
+    let planner = Agent::planning(&["Write"]).step(1, vec![tampers, say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    let needs_you = "needs you (adapter_failed): The turn failed (tampered files): ";
+    world.run(&[]).ends(3).complains(needs_you);
+    let state = world.state();
+    assert_eq!(state["phase"], "EXECUTE");
+    assert_eq!(state["running"], serde_json::Value::Null);
+    let actions = vec![write("new.txt", "new\n"), say("Wrote.")];
+    let agent = Agent::new().always("[agent-collab EXECUTE step 1]", actions);
+    world.cast(&agent, &Agent::approving());
+    let resume = ["resume", "--auto", "--yes-execute"];
+    world.program(&resume).ends(3).complains(needs_you);
+    let again = [&resume[..], &["--answer", "adapter_failed=retry"]].concat();
+    world.program(&again).ends(0);
+    assert_eq!(world.subjects(), ["[Step 1] Wrote", "first"]);
+}
+
+#[test]
 fn a_run_folder_that_goes_is_told() {
     let world = World::new();
     let planner = Agent::planning(&["Write"]).step(
@@ -98,7 +119,7 @@ fn a_run_folder_that_goes_is_told() {
     );
     world.cast(&planner, &Agent::approving());
     let ran = world.run(&[]);
-    ran.ends(1);
+    ran.ends(3).complains(" others");
     assert!(!ran.err.contains("panicked"), "{}", ran.err);
     assert_eq!(world.subjects(), ["first"]);
 }

@@ -31,6 +31,7 @@ pub fn word_turn_failure(
         TurnFailureKind::ContextFull => format!("{cli} context is full"),
         TurnFailureKind::Refused => format!("{cli} refused the turn"),
         TurnFailureKind::Protocol => format!("{cli} failed"),
+        TurnFailureKind::TamperedFiles => "Files of agent-collab were changed".to_owned(),
         TurnFailureKind::Other(kind) => format!("{cli} failed ({})", clean_to_one_line(kind)),
     };
     // Some CLIs begin with the same words.
@@ -79,6 +80,9 @@ mod tests {
         let login = TurnFailureKind::Login;
         let said = "codex is not logged in\nhint: log in";
         check(login, said, "codex is not logged in", "hint: log in");
+        let tampered = TurnFailureKind::TamperedFiles;
+        let title = "Files of agent-collab were changed";
+        check(tampered, "log.md", title, "log.md");
         let words = word_turn_failure("", &TurnFailureKind::Login, "");
         assert_eq!(words.title, "The CLI is not logged in");
     }

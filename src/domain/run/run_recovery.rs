@@ -57,7 +57,7 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
     effects.extend(match (running, awaiting, busy) {
         // A stopped run's turn no longer counts.
         (Some(running), ..) if running.result == ResultValidity::No => {
-            phase_entry::propose_plan_when_idle(state, at)
+            recover_idle_phase(state, at)
         }
         (Some(running), question, _) => {
             open_questions::forget_deferred(state);
@@ -84,9 +84,28 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
         }
         (None, Some(question), _) => restored_questions::ask_question_again(state, at, question),
         (None, None, Some(busy)) => recover_busy(state, at, busy),
-        (None, None, None) => Vec::new(),
+        (None, None, None) => recover_idle_phase(state, at),
     });
     effects
+}
+
+/// Continues a run that waits for nothing, as earlier versions left it where they restored changed files.
+fn recover_idle_phase(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    if !state.is_idle() {
+        return Vec::new();
+    }
+    let purpose = match state.phase {
+        Phase::WritePlan => return phase_entry::propose_plan_when_idle(state, at),
+        Phase::Review => TurnPurpose::Review,
+        Phase::Respond => TurnPurpose::Respond,
+        Phase::Approved => return phase_entry::survey_repository(state),
+        Phase::Execute if state.current_step().is_some() => {
+            return restored_questions::ask_about_step_recovery(state);
+        }
+        Phase::Execute => return step_sequence::propose_next_step(state, at, None),
+        Phase::Init | Phase::RefineGoal | Phase::Done | Phase::Cancelled => return Vec::new(),
+    };
+    turn_start::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
 }
 
 /// Records that the running turn's open questions got no answer; the agent learns of it with its next turn.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::current_work::{ProgramOperation, RunningTurn, SuspendedTurnEnd};
+use super::current_work::{ProgramOperation, ResultValidity, RunningTurn, SuspendedTurnEnd};
 use super::queued_messages::QueuedMessages;
 use crate::domain::deferred_answer::DeferredAnswer;
 use crate::domain::discussion::GroupDiscussion;
@@ -358,6 +358,12 @@ impl RunState {
     pub(in crate::domain) fn is_idle(&self) -> bool {
         let waits = self.awaiting.is_some() || self.held_end.is_some();
         self.running.is_none() && self.busy.is_none() && !waits
+    }
+
+    /// Returns whether a turn runs whose result still counts.
+    pub fn has_running_turn_that_counts(&self) -> bool {
+        let running = self.running.as_ref();
+        running.is_some_and(|running| running.result == ResultValidity::Yes)
     }
 
     /// Returns the role whose turn runs; the planner without one, because then no agent waits for anything.

@@ -34,6 +34,7 @@ mod judge_turn;
 mod scope_questions;
 mod step_proofs;
 mod step_redo;
+mod tampered_files;
 mod test_choice;
 mod test_consent;
 mod turn_hold;

@@ -9,8 +9,6 @@ use super::{
     unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
-use crate::domain::event::tampering;
-use crate::domain::event::tampering::RestoredFile;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Gate, Mode, Phase, TransitionCause};
 use crate::domain::plan_execution::PlanExecution;
@@ -152,14 +150,12 @@ pub(super) fn on_program_exit(state: &mut RunState) -> Vec<Effect> {
     effects
 }
 
-pub(super) fn on_files_tampered(state: &mut RunState, files: &[RestoredFile]) -> Vec<Effect> {
-    if let Some(running) = &mut state.running {
-        running.result = ResultValidity::No;
+/// Lets nothing continue by itself: a turn that counts fails at its end, otherwise the next turn waits for the user.
+pub(super) fn on_files_tampered(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    if state.has_running_turn_that_counts() {
+        return Vec::new();
     }
-    vec![Effect::HaltRun(format!(
-        "something else changed files that only agent-collab writes, and they were restored: {}",
-        tampering::describe_restored_files(files)
-    ))]
+    on_gate_changed(state, at, Gate::Manual)
 }
 
 pub(super) fn on_question_answered(
