@@ -355,7 +355,7 @@ impl Engine {
             documents::check_step_result(&self.run, &calls, result);
         }
         let restored = std::mem::take(&mut self.run.restored_in_turn);
-        if !restored.is_empty() && result != TurnOutcome::Interrupted {
+        if !restored.is_empty() {
             result = agent_activity::to_tampered_outcome(&restored);
         }
         let document =

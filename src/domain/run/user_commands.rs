@@ -150,10 +150,10 @@ pub(super) fn on_program_exit(state: &mut RunState) -> Vec<Effect> {
     effects
 }
 
-/// Lets nothing continue by itself: a turn that counts fails at its end, otherwise the next turn waits for the user.
+/// Lets nothing continue by itself: a turn that counts is interrupted and fails, otherwise the next turn waits for the user.
 pub(super) fn on_files_tampered(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     if state.has_running_turn_that_counts() {
-        return Vec::new();
+        return on_turn_interrupted(state);
     }
     on_gate_changed(state, at, Gate::Manual)
 }

@@ -57,7 +57,7 @@ fn a_turn_that_fails_for_it_is_asked_about_and_goes_again_by_the_users_word() {
     check(
         &mut world,
         &[tampered(), failed, resumed],
-        "EXECUTE | \nEXECUTE | ask adapter_failed\nEXECUTE | SwitchToBuildProfile, ask adapter_failed",
+        "EXECUTE | InterruptTurn\nEXECUTE | ask adapter_failed\nEXECUTE | SwitchToBuildProfile, ask adapter_failed",
     );
     let id = world.run.state().current_question().unwrap().id;
     let again = answered(id, QuestionAnswer::Retry);
@@ -71,7 +71,7 @@ fn no_other_turn_starts_by_itself_while_the_plan_is_written() {
     check(
         &mut world,
         &[tampered(), failed],
-        "WRITE_PLAN | \nWRITE_PLAN | ask adapter_failed",
+        "WRITE_PLAN | InterruptTurn\nWRITE_PLAN | ask adapter_failed",
     );
 }
 
