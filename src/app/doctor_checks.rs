@@ -1,6 +1,6 @@
 //! Checks what a run needs, without a run: for `agent-collab doctor` and for the screen.
 //!
-//! Starts nothing but git and the CLIs' own `--version`, and does not stop at the first problem.
+//! Starts nothing but git, and the CLIs for their version and login; does not stop at the first problem.
 
 use std::path::Path;
 

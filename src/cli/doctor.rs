@@ -1,7 +1,7 @@
 //! `agent-collab doctor`: checks whether everything a run needs is there, and prints what to do about the rest.
 //!
-//! Runs each CLI once with `--version` and tests each folder that a run writes into; calls no model. The checks are in
-//! `app::doctor_checks`, because agents can ask for them, too.
+//! Asks each CLI for its version, and those of the roles for their login; tests each folder that a run writes into; calls
+//! no model. The checks are in `app::doctor_checks`, because agents can ask for them, too.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
 //! Checks what a run depends on: configuration, CLIs, git, sandboxes, environment.
 //!
-//! It runs each CLI with `--version` and starts nothing else; it calls no model. Environment variables are reported
-//! only as set or not set.
+//! It runs each CLI with `--version`, asks those of the roles whether the user is logged in, and starts nothing else; it
+//! calls no model. Environment variables are reported only as set or not set.
 
 mod log_report;
 mod test_command_report;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use strum::IntoEnumIterator;
 
-use super::cli_probe::{CliProbeResult, probe_cli};
+use super::cli_probe::{CliProbeResult, missing_login_command, probe_cli};
 use super::git::GitRepository;
 use super::named_adapter::NamedAdapter;
 use super::run_context::RunContext;
@@ -205,7 +205,13 @@ async fn adapters_report(input: &DoctorInput) -> Vec<Value> {
         });
         let probed = match probe_cli(&input.spawner, &adapter, &input.root).await {
             CliProbeResult::Ready(capabilities) => {
-                json!({ "ok": true, "capabilities": capabilities })
+                // A CLI that no role uses needs no login.
+                let login = if needed {
+                    missing_login_command(&input.spawner, &adapter, &input.root).await
+                } else {
+                    None
+                };
+                json!({ "ok": true, "capabilities": capabilities, "missing_login": login })
             }
             CliProbeResult::UnknownVersion => {
                 json!({ "ok": true, "note": "unknown version" })
@@ -263,6 +269,11 @@ fn report_to_text(report: &Value) -> String {
             " (not used by a role)"
         };
         lines.push(report_line(&format!("{name}{used}"), adapter));
+        lines.extend(adapter["missing_login"].as_str().map(|command| {
+            format!(
+                "WARNING    you are not logged in to {name}: run `{command}`. Not needed if you configured your own provider."
+            )
+        }));
         let sandbox = &adapter["held"];
         lines.push(format!("           sandbox: {}", text(&sandbox["kernel"])));
         lines.push(format!(

@@ -1,5 +1,8 @@
 //! Tests the other sub-commands.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 
 use crate::script::{Agent, objection, say, write};
@@ -60,6 +63,22 @@ fn doctor_tells_versions_live_and_hides_the_environment() {
     ran.ends(1)
         .says("no-such-program not found")
         .says("npm install");
+}
+
+#[test]
+fn doctor_names_the_command_that_logs_in() {
+    let world = World::new();
+    world.cast(&Agent::new(), &Agent::new());
+    let logged_out = world.folder.join("claude.sh");
+    let script = "#!/bin/sh\ncase \"$*\" in\n*'auth status') echo '{\"loggedIn\": false}' ;;\n\
+                  *) echo '2.1.330 (Claude Code)' ;;\nesac\n";
+    fs::write(&logged_out, script).expect("script");
+    fs::set_permissions(&logged_out, fs::Permissions::from_mode(0o755)).expect("mode");
+    let set = format!("adapters.claude.program={}", logged_out.display());
+    let warning = "WARNING    you are not logged in to claude: run `claude auth login`";
+    world.program(&["doctor", "-s", &set]).ends(0).says(warning);
+    let ran = world.program(&["doctor"]);
+    assert!(!ran.ends(0).out.contains("not logged in"), "{}", ran.out);
 }
 
 #[test]
