@@ -9,6 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use crate::domain::plan::file_hash;
+use crate::domain::turn::TurnPurpose;
 use crate::store::document_files::{self, DocumentContent};
 use crate::store::{StoreError, WorkdirLayout};
 
@@ -28,6 +29,22 @@ pub struct TurnStagingFolder {
     pub plan_before: Option<DocumentContent>,
     /// `comments.md` when the turn began.
     pub comments_before: Option<DocumentContent>,
+}
+
+impl TurnStagingFolder {
+    /// Returns the files that a turn may write, depending on what it returns.
+    pub fn writable_files(&self, purpose: &TurnPurpose) -> Vec<PathBuf> {
+        match purpose {
+            TurnPurpose::WritePlan => vec![self.plan.clone()],
+            TurnPurpose::Review => vec![self.comments.clone()],
+            TurnPurpose::Respond => vec![self.plan.clone(), self.comments.clone()],
+            TurnPurpose::RefineGoal { .. }
+            | TurnPurpose::Judge
+            | TurnPurpose::Step { .. }
+            | TurnPurpose::Fix { .. }
+            | TurnPurpose::Summary => Vec::new(),
+        }
+    }
 }
 
 /// Empties the session's folder and copies `plan.md` into it, if that exists.

@@ -8,7 +8,7 @@ use crate::adapter::{SessionSpec, TurnAccess, TurnSpec};
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Mode;
 use crate::domain::plan::file_hash;
-use crate::domain::turn::{TurnOrder, TurnPurpose};
+use crate::domain::turn::TurnOrder;
 use crate::permission::{PhaseAccess, RuleSet};
 use crate::process::SandboxSupport;
 
@@ -143,7 +143,7 @@ pub(super) fn role_caller(
             PhaseAccess::BeforeExecute
         },
         root: run.setup.root.clone(),
-        staging_files: writable_staging_files(&order.purpose, staging),
+        staging_files: staging.writable_files(&order.purpose),
         closed_folders: Vec::new(),
         removed_tools: &[],
         rules: None,
@@ -178,19 +178,5 @@ pub(super) fn session_sandbox(
         writable: adapter.settings.writable.clone(),
         denied_files: find_denied_files(root, rules),
         sandbox_escapes: sandbox_escapes::find_sandbox_escapes(adapter),
-    }
-}
-
-/// Returns the staging files that a turn may write, depending on what it returns.
-fn writable_staging_files(purpose: &TurnPurpose, staging: &TurnStagingFolder) -> Vec<PathBuf> {
-    match purpose {
-        TurnPurpose::WritePlan => vec![staging.plan.clone()],
-        TurnPurpose::Review => vec![staging.comments.clone()],
-        TurnPurpose::Respond => vec![staging.plan.clone(), staging.comments.clone()],
-        TurnPurpose::RefineGoal { .. }
-        | TurnPurpose::Judge
-        | TurnPurpose::Step { .. }
-        | TurnPurpose::Fix { .. }
-        | TurnPurpose::Summary => Vec::new(),
     }
 }

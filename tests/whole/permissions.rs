@@ -218,3 +218,17 @@ fn explain_says_that_a_command_reads_what_rules_ask_about_and_which_rule_it_is()
         )
         .says("call                            needs read for `.env`\n");
 }
+
+#[test]
+fn a_replay_knows_the_turns_own_folder() {
+    let world = World::new();
+    let planner = Agent::planning(&["Write"]).step(1, vec![write("new.txt", "n\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0);
+    let ran = world.program(&["permissions", "replay"]);
+    ran.ends(0).says("0 of them decided differently today");
+    let ran = world.program(&["permissions", "replay", "--all"]);
+    ran.ends(0)
+        .says("/plan.md\n  then  allow")
+        .says("/comments.md\n  then  allow");
+}

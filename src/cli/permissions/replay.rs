@@ -19,6 +19,7 @@ use crate::domain::ids::RequestId;
 use crate::domain::run::RunState;
 use crate::engine::call_paths::resolve_call_paths;
 use crate::engine::read_target_resolver::with_read_paths;
+use crate::engine::staging_folder;
 use crate::engine::stored_run::StoredRun;
 use crate::permission::decision_context::OutsidePaths;
 use crate::permission::hard_limits::Floor;
@@ -67,7 +68,8 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
         layout: here,
         ..
     } = CliContext::load(&args.choices).await?;
-    let own = here.workdir().to_path_buf();
+    // While it ran, each run had its files here.
+    let live = here.clone();
     let of_run = match &args.run {
         None => here,
         Some(wanted) => {
@@ -85,7 +87,7 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
     permissions.safety.home = Some(places.home);
     let judge = PermissionReplayContext {
         root,
-        own: vec![own],
+        live,
         permissions,
     };
     let replayed = replay_run(of_run, &judge)?;
@@ -100,7 +102,8 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
 /// What today's decisions depend on.
 struct PermissionReplayContext {
     root: PathBuf,
-    own: Vec<PathBuf>,
+    /// The folder in which a run works before it is archived.
+    live: WorkdirLayout,
     permissions: EffectivePermissions,
 }
 
@@ -115,7 +118,8 @@ impl PermissionReplayContext {
         let profile = purpose.map_or("plan", |purpose| purpose.profile().name());
         let context = DecisionContext {
             paths: resolve_call_paths(&self.root, &call),
-            program_folders: self.own.clone(),
+            program_folders: vec![self.live.workdir().to_path_buf()],
+            staging_files: self.staging_files(approval, state),
             mode: state.mode,
             lineage: match approval.child {
                 None => SessionLineage::Role,
@@ -128,6 +132,20 @@ impl PermissionReplayContext {
                 .decision_context(profile, phase_access, &self.root)
         };
         decide_call(&call, &with_read_paths(&call, context))
+    }
+
+    /// Returns the files of its own folder that the turn of a role could write.
+    fn staging_files(&self, approval: &Approval, state: &RunState) -> Vec<PathBuf> {
+        let running = state.running.as_ref().filter(|_| approval.child.is_none());
+        let turn = running.and_then(|running| {
+            let purpose = &running.order.purpose;
+            Some((purpose, state.session(purpose.role())?))
+        });
+        let Some((purpose, session)) = turn else {
+            return Vec::new();
+        };
+        let folder = self.live.staging_folder(&session.id);
+        staging_folder::staging_paths(&self.live, folder).writable_files(purpose)
     }
 }
 
