@@ -423,20 +423,7 @@ impl ChoiceDialog {
     pub fn with_text_of_tabs(mut self, tabs: &'static [TabKind], text: &str, style: Style) -> Self {
         let n_before = self.body.len();
         self = self.with_text(text, style);
-        self.mark_as_in(tabs, n_before)
-    }
-
-    /// Adds a field that also stands in each of these tabs.
-    #[must_use]
-    pub fn with_field_of_tabs(self, tabs: &'static [TabKind], label: &str, value: &str) -> Self {
-        let n_before = self.body.len();
-        let sheet = self.with_field(label, value, theme::PLAIN);
-        sheet.mark_as_in(tabs, n_before)
-    }
-
-    /// Says of the lines from this one on that they also stand in each of these tabs.
-    fn mark_as_in(mut self, tabs: &'static [TabKind], first: usize) -> Self {
-        for line in self.body.iter_mut().skip(first) {
+        for line in self.body.iter_mut().skip(n_before) {
             line.tabs = tabs;
         }
         self

@@ -3,6 +3,8 @@
 use ratatui::style::Style;
 
 use super::{ChoiceDialog, DialogLine};
+use crate::tui::tab_kind::TabKind;
+use crate::tui::theme;
 
 /// What a line says instead while its subject is in view.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,16 @@ pub struct BriefText {
 }
 
 impl ChoiceDialog {
+    /// Adds a field that also stands in each of these tabs.
+    #[must_use]
+    pub fn with_field_of_tabs(self, tabs: &'static [TabKind], label: &str, value: &str) -> Self {
+        let mut sheet = self.with_field(label, value, theme::PLAIN);
+        if let Some(line) = sheet.body.last_mut() {
+            line.tabs = tabs;
+        }
+        sheet
+    }
+
     /// Adds a text in whose lines marks of code are rendered.
     #[must_use]
     pub fn with_prose(mut self, text: &str, style: Style) -> Self {
