@@ -14,7 +14,7 @@ use strum::{EnumString, IntoStaticStr};
 pub use self::judgement_lines::parse_judgements;
 pub use self::responses_section::render_responses;
 pub use self::threads_section::{
-    THREADS_HEADING, describe_place, named_entry, parse_thread_entries, render_thread,
+    THREADS_HEADING, describe_place, named_entry, names_place, parse_thread_entries, render_thread,
     render_threads, split_threads,
 };
 use super::findings::review_facts::ReviewFacts;

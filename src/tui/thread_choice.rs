@@ -2,6 +2,7 @@
 
 use super::document_texts::DisplayDocuments;
 use super::finding_location::locate_finding;
+use super::text_wrap::to_one_line;
 use crate::domain::event::Event;
 use crate::domain::findings::FindingOutcome;
 use crate::domain::plan_thread::{PlanThread, UserNote};
@@ -39,6 +40,13 @@ pub fn parse_note(text: &str, state: &RunState, texts: &DisplayDocuments) -> Opt
         finding: entry.finding,
         version: state.findings.plan_version(),
     })
+}
+
+/// Returns the place that a note of [`parse_note`]'s form names, which is none if that function knows no such note.
+pub fn find_missing_place(text: &str) -> Option<String> {
+    let (place, said) = text.split_once(':')?;
+    let is_note = review::names_place(place) && !said.trim().is_empty();
+    is_note.then(|| to_one_line(place))
 }
 
 /// Returns the event that takes back a note that no agent has, and resolves any other thread.

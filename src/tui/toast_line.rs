@@ -32,11 +32,26 @@ impl ToastLine {
     /// Shows a message, on one line. One that names clickable keys must not contain text from an agent, because key names
     /// in it would become clickable too.
     pub fn show(&mut self, text: &str, kind: ToastKind) {
-        (self.text, self.kind) = (Some(to_one_line(text)), kind);
+        // A problem and its remedy are lines of their own where there is room.
+        let lines = text.lines().map(to_one_line);
+        let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+        (self.text, self.kind) = (Some(lines.join(" · ")), kind);
     }
 
     /// Returns the kind of the message that is shown.
     pub fn shown_kind(&self) -> Option<ToastKind> {
         self.text.is_some().then_some(self.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_and_its_remedy_stay_apart_in_one_row() {
+        let mut toast = ToastLine::default();
+        toast.show("no run here\n\nstart a  run\u{1b}[2J", ToastKind::Plain);
+        assert_eq!(toast.text.as_deref(), Some("no run here · start a run"));
     }
 }

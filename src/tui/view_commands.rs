@@ -354,6 +354,11 @@ impl Screen {
         if let Some(note) = thread_choice::parse_note(&text, state, &self.documents) {
             return vec![Action::Event(Event::NoteMade(note))];
         }
+        if let Some(place) = thread_choice::find_missing_place(&text) {
+            return self.show_toast(&format!(
+                "No note is made: there is no {place}. ↑ has your text"
+            ));
+        }
         let mut pointed = self.noted_place(state);
         if pointed.is_none() && self.point_at_plan_line().is_some() {
             pointed = self.noted_place(state);

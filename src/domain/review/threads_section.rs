@@ -134,13 +134,18 @@ pub fn named_entry(place: &str, known: &PlanThreads, plan: &str) -> Option<Threa
             ..ThreadEntry::default()
         });
     }
-    let mut words = place.split_whitespace();
-    let kind = words.next()?.to_ascii_lowercase();
-    let is_number = words.next()?.parse::<u32>().is_ok() && words.next().is_none();
-    if !is_number || !["line", "step", "finding"].contains(&kind.as_str()) {
-        return None;
-    }
-    Some(place_entry(place, plan)).filter(|entry| entry.line > 0 || entry.finding.is_some())
+    let entry = names_place(place).then(|| place_entry(place, plan))?;
+    (entry.line > 0 || entry.finding.is_some()).then_some(entry)
+}
+
+/// Returns whether words name a line, a step or a finding by its number, whether it exists or not.
+pub fn names_place(words: &str) -> bool {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let [kind, number] = words.as_slice() else {
+        return false;
+    };
+    let kinds = ["line", "step", "finding"];
+    number.parse::<u32>().is_ok() && kinds.iter().any(|known| kind.eq_ignore_ascii_case(known))
 }
 
 fn parse_section(section: &str) -> Vec<SectionThread> {

@@ -453,6 +453,14 @@ fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
         matches!(&named[..], [Action::Event(Event::NoteMade(UserNote { line: 11, thread: None, text, .. }))] if text == "and then?"),
         "{named:?}"
     );
+    // A place that is none does not lead to the thread that is picked.
+    for place in ["line 999", "step 77", "Finding 5"] {
+        let note = format!("note {place}: and then?");
+        let made = press(&mut screen, Some(&state), &["/", &note, "<enter>"]);
+        assert_eq!(made, [], "{place}");
+        let seen = drawn(&mut screen, (120, 40), Some(&state));
+        assert!(seen.contains(&format!("there is no {place}")), "{seen}");
+    }
     // A finding is answered in a thread of its own.
     screen
         .tabs
