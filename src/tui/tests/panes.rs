@@ -398,6 +398,22 @@ fn of_a_finding_that_changed_nothing_its_own_line_is_shown() {
 }
 
 #[test]
+fn a_note_on_a_place_that_does_not_exist_is_not_made_elsewhere() {
+    let mut state = reviewing();
+    note(&mut state, 10, "1. [ ] write", "why?");
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["2"]);
+    drawn(&mut screen, (120, 40), Some(&state));
+    for place in ["line 999", "step 77", "Finding 5"] {
+        let note = format!("note {place}: and then?");
+        let made = press(&mut screen, Some(&state), &["/", &note, "<enter>"]);
+        assert_eq!(made, [], "{place}");
+        let seen = drawn(&mut screen, (120, 40), Some(&state));
+        assert!(seen.contains(&format!("there is no {place}")), "{seen}");
+    }
+}
+
+#[test]
 fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
     let mut state = reviewing();
     let quote = "1. [ ] write `sum(numbers)` in calc.py, returning 0 for an empty list";
@@ -453,14 +469,6 @@ fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
         matches!(&named[..], [Action::Event(Event::NoteMade(UserNote { line: 11, thread: None, text, .. }))] if text == "and then?"),
         "{named:?}"
     );
-    // A place that is none does not lead to the thread that is picked.
-    for place in ["line 999", "step 77", "Finding 5"] {
-        let note = format!("note {place}: and then?");
-        let made = press(&mut screen, Some(&state), &["/", &note, "<enter>"]);
-        assert_eq!(made, [], "{place}");
-        let seen = drawn(&mut screen, (120, 40), Some(&state));
-        assert!(seen.contains(&format!("there is no {place}")), "{seen}");
-    }
     // A finding is answered in a thread of its own.
     screen
         .tabs
