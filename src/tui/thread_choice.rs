@@ -42,7 +42,7 @@ pub fn parse_note(text: &str, state: &RunState, texts: &DisplayDocuments) -> Opt
     })
 }
 
-/// Returns the place that a note of [`parse_note`]'s form names, which is none if that function knows no such note.
+/// Returns the place that `PLACE: TEXT` names by a number, for a note of which [`parse_note`] did not find the place.
 pub fn find_missing_place(text: &str) -> Option<String> {
     let (place, said) = text.split_once(':')?;
     let is_note = review::names_place(place) && !said.trim().is_empty();

@@ -28,6 +28,16 @@ fn cast(world: &World, files: &str, first: Vec<serde_json::Value>) {
     world.cast(&agent, &Agent::approving());
 }
 
+/// Runs until the first step is committed and the second one has changed nothing.
+fn stop_after_first_step(world: &World) {
+    let first = vec![write("one.md", "one\n"), say("Wrote.")];
+    cast(world, "one.md", first);
+    world
+        .run(&["--on-unproven", "waive"])
+        .ends(3)
+        .complains("Step 2 changed nothing");
+}
+
 /// A run whose first step is committed and whose second one waits for an answer.
 fn waiting() -> World {
     let mut world = World::new();
@@ -37,15 +47,7 @@ fn waiting() -> World {
     world.put(".gitignore", ".env\n");
     commit_all(&world.root, "project");
     world.put(".env", "NAME=old\n");
-    cast(
-        &world,
-        "one.md",
-        vec![write("one.md", "one\n"), say("Wrote.")],
-    );
-    world
-        .run(&["--on-unproven", "waive"])
-        .ends(3)
-        .complains("Step 2 changed nothing");
+    stop_after_first_step(&world);
     // The next time its agent has something to do.
     world.cast(&second_step(), &Agent::approving());
     world
@@ -226,15 +228,7 @@ fn a_run_in_a_repository_without_a_commit_needs_no_new_approval_after_its_own_on
     let mut world = World::without_git();
     world.proves_steps = true;
     init(&world.root);
-    cast(
-        &world,
-        "one.md",
-        vec![write("one.md", "one\n"), say("Wrote.")],
-    );
-    world
-        .run(&["--on-unproven", "waive"])
-        .ends(3)
-        .complains("Step 2 changed nothing");
+    stop_after_first_step(&world);
     let again = vec![write("one.md", "1\n"), say("Wrote.")];
     let agent = second_step().always("[agent-collab EXECUTE step 1]", again);
     world.cast(&agent, &Agent::approving());
